@@ -1,0 +1,739 @@
+"""The adjoint of every statement, in the order of the program.
+
+Each statement of the forward sweep becomes a `Step`: the statement, and beside it the
+statements that the backward sweep runs for it.  Nothing is arranged yet: `storage`
+decides what is kept for them, `reverse` puts the two sweeps together.
+
+    L12: y = x * w     ⇒   x_bar = y_bar * w;  w_bar = y_bar * x
+
+Adjoints are values, created by their first contribution::
+
+    x_bar = e1             # the first
+    x_bar = x_bar + e2     # any later one
+
+Only an array that is read by subscript has a buffer (``x_bar[i] += y_bar``).  An
+adjoint may for a while be *narrower* than its primal: the scalar that ``np.sum``
+hands back stands for an array full of it.  `Fact.shape` of the adjoint says so, and
+`_full` spreads it where an operation needs all of it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import gast
+
+from sct import grammar, inline, names
+from sct.analysis import dataflow
+from sct.analysis.activity import Activity
+from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
+from sct.errors import unsupported
+from sct.refusals import refusal
+from sct.operations import BindError, Operation, atoms
+
+
+@dataclass(eq=False)
+class Step:
+    """A statement and its adjoint.
+
+    Attributes
+    ----------
+    stmt : gast.AST or None
+        The statement of the forward sweep; None for backward statements that belong
+        to the beginning of a block.
+    adjoint : list
+        The statements of the backward sweep; for a compound statement, those that run
+        before its reversed body.
+    old, new : set of str
+        The names of the primal that `adjoint` reads, as they are before and after
+        the statement.
+    arms : list of lists of Step
+        The blocks of a compound statement.
+    """
+
+    stmt: gast.AST | None
+    adjoint: list[gast.AST] = field(default_factory=list)
+    old: set[str] = field(default_factory=set)
+    new: set[str] = field(default_factory=set)
+    arms: list[list[Step]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The derivative of a function that is called.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Its parameters that are active, in the order in which adjoints come back.
+    grad : str
+        The function that gives the adjoints, called with the primal's arguments.
+    fwd, bwd : str
+        The two sweeps, when they are split; else empty.
+    """
+
+    parameters: tuple[str, ...]
+    grad: str = ""
+    fwd: str = ""
+    bwd: str = ""
+
+
+@dataclass
+class Context:
+    """What the transformation of one function works from."""
+
+    fn: gast.FunctionDef
+    source: object
+    operations: dict[gast.AST, Operation]
+    activity: Activity
+    shapes: Shapes
+    inference: Inference
+    names: names.Names
+    use: Callable[[str, str], str]
+    derive: Callable[[Operation, tuple[str, ...]], tuple[Derived, dict[str, gast.AST]]]
+    outer: Callable[[str, object], str]
+    temporary: set[str]
+
+
+class Adjoints:
+    """Builds the steps of a function.
+
+    Parameters
+    ----------
+    context : Context
+        The function in ANF and all that is known of it.
+    """
+
+    def __init__(self, context: Context):
+        self.context = context
+        self.bars: dict[str, Fact] = {}
+        self.fresh: set[str] = set()
+        self.buffered: set[str] = set()
+        self.seeded: set[str] = set()
+        self.bar_names: dict[str, str] = {}
+
+    # -- names ---------------------------------------------------------------------
+    def bar(self, name: str) -> str:
+        """The name of the adjoint of `name`."""
+        if name not in self.bar_names:
+            stem = name.rstrip("_") if name in self.context.temporary else name
+            self.bar_names[name] = self._fresh(f"{stem}_bar")
+        return self.bar_names[name]
+
+    def _fresh(self, base: str) -> str:
+        made = self.context.names.fresh(base)
+        self.context.temporary.add(made)
+        return made
+
+    def _helper(self, name: str) -> str:
+        return self.context.use("helper", name)
+
+    # -- the ends of the function ---------------------------------------------------
+    def seed(self, returned: gast.Return, seed: str) -> Step:
+        """The step of the return: the adjoints of what is returned."""
+        step = Step(returned)
+        line = _Line(self, step)
+        vary = self.context.activity.varied_at[dataflow.end(self.context.fn.body)]
+        value = returned.value
+        if isinstance(value, gast.Name):
+            if value.id in vary:
+                line.add(value.id, grammar.name(seed), line.fact(value.id))
+                self.seeded.add(value.id)
+        elif isinstance(value, gast.Tuple):
+            made = []
+            for item in value.elts:
+                alive = isinstance(item, gast.Name) and item.id in vary
+                again = alive and item.id in self.bars
+                if again:
+                    made.append(self._fresh(f"{item.id}_inc"))
+                elif alive:
+                    made.append(self.bar(item.id))
+                    self.bars[item.id] = line.fact(item.id)
+                    self.seeded.add(item.id)
+                else:
+                    made.append("_")
+            if set(made) != {"_"}:
+                parts = gast.Tuple([grammar.name(n, store=True) for n in made], gast.Store())
+                line.emit(parts, grammar.name(seed))
+            for item, n in zip(value.elts, made, strict=True):
+                if n.endswith("_inc") or "_inc_" in n:
+                    line.add(item.id, grammar.name(n), line.fact(item.id))
+        return step
+
+    def finish(self, fn: gast.FunctionDef, wrt: list[str]) -> tuple[Step, dict[str, gast.AST]]:
+        """The step at the function's beginning, and the adjoints of the names `wrt`."""
+        step = Step(None)
+        facts = self.context.shapes.points[dataflow.start(fn.body)]
+        line = _Line(self, step, facts=facts)
+        for name in wrt:
+            if name not in self.bars:
+                line.zero(name, self.bars)
+            elif self.bars[name].shape != facts_shape(facts, name):
+                line.spread(name, self.bars)
+        return step, {n: grammar.name(self.bar(n)) for n in wrt}
+
+    # -- blocks --------------------------------------------------------------------
+    def block(self, body: list[gast.AST]) -> list[Step]:
+        """The steps of a block; `bars` goes from its end to its beginning."""
+        steps = [self._step(stmt) for stmt in reversed(body)]
+        return steps[::-1]
+
+    def _step(self, stmt: gast.AST) -> Step:
+        if isinstance(stmt, gast.If):
+            return self._if(stmt)
+        if isinstance(stmt, (gast.For, gast.While)):
+            return self._loop(stmt)
+        if isinstance(stmt, gast.With):
+            return Step(stmt, arms=[self.block(stmt.body)])
+        operation = self.context.operations.get(stmt)
+        targets = self.context.activity.targets.get(stmt, ())
+        if operation is None or not targets:
+            return Step(stmt)
+        step = Step(stmt)
+        line = _Line(self, step)
+        line.differentiate(operation, targets)
+        return step
+
+    def _if(self, stmt: gast.If) -> Step:
+        step = Step(stmt)
+        before = dataflow.before(stmt)
+        wanted = sorted(self.context.activity.points[before])
+        facts = self.context.shapes.points.get(before, {})
+        coming, fresh = dict(self.bars), set(self.fresh)
+        tails, results = [], []
+        for body in (stmt.body, stmt.orelse):
+            alive = self.context.activity.points[dataflow.end(body)]
+            self.bars = {n: f for n, f in coming.items() if n in alive}
+            self.fresh = set(fresh)
+            step.arms.append(self.block(body))
+            tails.append(_Line(self, Step(None), facts=facts))
+            results.append((self.bars, self.fresh))
+        written = grammar.all_writes([stmt])
+        for name in wanted:
+            for tail, (bars, owned) in zip(tails, results, strict=True):
+                if name in bars:
+                    continue
+                if not stmt.orelse and name not in written:
+                    # Zero unless the branch is taken.
+                    _Line(self, step, facts=facts).zero(name, bars)
+                else:
+                    tail.zero(name, bars)
+                owned.add(name)
+            shapes = {bars[name].shape for bars, _ in results}
+            if len(shapes) > 1:
+                for tail, (bars, owned) in zip(tails, results, strict=True):
+                    if bars[name].shape != facts_shape(facts, name):
+                        tail.spread(name, bars)
+                        owned.add(name)
+        for arm, tail in zip(step.arms, tails, strict=True):
+            if tail.step.adjoint:
+                arm.insert(0, tail.step)
+        self.bars = {n: results[0][0][n] for n in wanted}
+        self.fresh = results[0][1] & results[1][1]
+        return step
+
+    def _loop(self, stmt: gast.For | gast.While) -> Step:
+        activity, points = self.context.activity, self.context.shapes.points
+        step = Step(stmt)
+        head, exit_ = dataflow.before(stmt), dataflow.after(stmt)
+        start, end = dataflow.start(stmt.body), dataflow.end(stmt.body)
+        carried = sorted(activity.useful[head] & activity.varied_at[start])
+        entry = _Line(self, step, facts=points.get(exit_, {}), new=True)
+        self._settle(entry, carried)
+        entry_bars, owned = dict(self.bars), set(self.fresh)
+        outside, forced = self.buffered, set()
+        while True:
+            self.buffered = set()
+            self.bars = {
+                n: points.get(end, {}).get(n, f) if n in carried else f
+                for n, f in entry_bars.items()
+            }
+            self.fresh = set(owned)
+            steps = self.block(stmt.body)
+            tail = _Line(self, Step(None), facts=points[start])
+            self._settle(tail, carried)
+            # An array that the body adds into must be nobody else's in every turn.
+            lost = (owned - self.fresh) & set(carried)
+            missing = (self.buffered & set(carried)) - owned - forced
+            if not lost and not missing:
+                break
+            owned -= lost
+            for name in sorted(missing - lost):
+                entry.own(name)
+                owned.add(name)
+                forced.add(name)
+        if tail.step.adjoint:
+            steps.insert(0, tail.step)
+        step.arms = [steps]
+        self.buffered |= outside
+        alive = activity.points[head]
+        facts = points[head]
+        self.bars = {n: facts.get(n, f) for n, f in self.bars.items() if n in alive}
+        self.fresh &= owned
+        return step
+
+    def _settle(self, line: _Line, carried: list[str]) -> None:
+        """Give every carried name an adjoint of its whole shape."""
+        for name in carried:
+            if name not in self.bars:
+                line.zero(name, self.bars)
+                self.fresh.add(name)
+            elif self.bars[name].shape != facts_shape(line.before, name):
+                line.spread(name, self.bars)
+
+
+def facts_shape(facts: dict[str, Fact], name: str) -> frozenset:
+    """The shape of a name; one of its own when nothing is known."""
+    return facts[name].shape if name in facts else frozenset([("unknown", name)])
+
+
+class _Line:
+    """Writes the adjoint of one step."""
+
+    def __init__(self, adjoints: Adjoints, step: Step, facts=None, new=False):
+        self.owner, self.step, self.new = adjoints, step, new
+        self.context = adjoints.context
+        self.coming: dict[str, Fact] = {}
+        shapes = self.context.shapes
+        self.before = shapes.operands.get(step.stmt, {}) if facts is None else facts
+        self.after = shapes.targets.get(step.stmt, {}) if facts is None else facts
+
+    # -- pieces --------------------------------------------------------------------
+    def emit(self, target: str | gast.AST, value: gast.AST) -> None:
+        self.step.adjoint.append(grammar.assign(target, value, self.step.stmt))
+
+    def read(self, *names: str, new: bool = False) -> None:
+        (self.step.new if new or self.new else self.step.old).update(names)
+
+    def fact(self, name: str) -> Fact:
+        return self.before.get(name) or Fact(facts_shape(self.before, name))
+
+    def result(self, name: str) -> Fact:
+        return self.after.get(name) or Fact(facts_shape(self.after, name))
+
+    def zero_of(self, name: str, fact: Fact, new: bool = False) -> gast.AST:
+        """An additive zero for `name`."""
+        if fact.scalar:
+            return grammar.constant(0.0)
+        self.read(name, new=new)
+        if fact.array:
+            return grammar.call(f"{self.context.use('module', 'numpy')}.zeros_like", grammar.name(name))
+        return grammar.call(self.owner._helper("zero_like"), grammar.name(name))
+
+    def zero(self, name: str, bars: dict[str, Fact]) -> None:
+        """``x_bar = 0``."""
+        fact = self.fact(name)
+        self.emit(self.owner.bar(name), self.zero_of(name, fact))
+        bars[name] = fact
+
+    def spread(self, name: str, bars: dict[str, Fact], new: bool = False) -> None:
+        """Make a narrow adjoint as large as its primal."""
+        bar = self.owner.bar(name)
+        fact = self.result(name) if new else self.fact(name)
+        if fact.scalar:
+            numpy = self.context.use("module", "numpy")
+            self.emit(bar, grammar.call(f"{numpy}.sum", grammar.name(bar)))
+        else:
+            self.read(name, new=new)
+            helper = self.owner._helper("broadcast_like")
+            self.emit(bar, grammar.call(helper, grammar.name(bar), grammar.name(name)))
+        bars[name] = fact
+        self.owner.fresh.add(name)
+
+    def own(self, name: str) -> None:
+        """Make an adjoint an array that nothing else refers to."""
+        bar = self.owner.bar(name)
+        self.emit(bar, grammar.call(f"{bar}.copy"))
+        self.owner.fresh.add(name)
+
+    # -- contributions -------------------------------------------------------------
+    def add(self, name: str, value: gast.AST, fact: Fact, at_end: list | None = None) -> None:
+        """``x_bar = value`` the first time, ``x_bar = x_bar + value`` later."""
+        bar = self.owner.bar(name)
+        bars = self.owner.bars
+        if name in bars:
+            value = gast.BinOp(grammar.name(bar), gast.Add(), value)
+            fact = Fact(normal(bars[name].shape | fact.shape), None, array=fact.array)
+            self.owner.fresh.add(name)
+        elif isinstance(value, (gast.BinOp, gast.UnaryOp)):
+            self.owner.fresh.add(name)
+        else:
+            self.owner.fresh.discard(name)
+        self.emit(bar, value)
+        bars[name] = fact
+
+    def differentiate(self, op: Operation, targets: tuple[str, ...]) -> None:
+        """The adjoint of the step's statement, whose active targets are `targets`."""
+        stmt = self.step.stmt
+        active = self.context.activity.operands[stmt]
+        bars = self.owner.bars
+        coming = {t: bars.pop(t) for t in targets if t in bars}
+        if not coming:
+            return
+        self.coming = coming
+        blocked = self.context.activity.blocked.get(stmt)
+        if blocked:
+            raise unsupported(
+                self.context.source,
+                op.node,
+                f"this call of `{names.noun(op.node)}`",
+                f"its rule has no derivative with respect to `{blocked[0]}`",
+                "Hold that argument constant with a number, or give the function a rule "
+                "of your own with `@sct.adjoint`.",
+            )
+        if op.kind == "opaque":
+            raise self.refuse(op)
+        try:
+            if isinstance(stmt.targets[0], gast.Tuple):
+                self._unpack(op, coming, active)
+            elif op.kind == "copy":
+                (target,) = coming
+                self._contribute_all(
+                    [(op.operands[0], grammar.name(self.owner.bar(target)), coming[target])],
+                    coming,
+                )
+            elif op.kind == "rule":
+                (target,) = coming
+                self._rule(op, target, coming[target], active)
+            elif op.kind == "call":
+                (target,) = coming
+                seed = self._seed(target, coming[target])
+                self._call(op, seed, active)
+            else:
+                raise self.refuse(op)
+        except BindError as e:
+            raise unsupported(
+                self.context.source,
+                op.node,
+                f"this call of `{names.noun(op.node)}`",
+                str(e.args[0]),
+                "Write it with the arguments that the rule covers, or give it a rule "
+                "with `@sct.adjoint`.",
+            ) from None
+
+    def refuse(self, op: Operation) -> Exception:
+        """The error for an operation that has no derivative."""
+        return refusal(self.context.source, op)
+
+    def _contribute_all(self, parts, coming) -> None:
+        """Add ``(name, expression, fact)`` parts, those of an overwritten name last.
+
+        The expressions may read the adjoint of the target, so that one is replaced
+        only when nothing reads it any more.
+        """
+        own = [p for p in parts if p[0] in coming]
+        for name, value, fact in parts:
+            if name not in coming:
+                self.add(name, value, fact)
+        if own:
+            value, fact = own[0][1], own[0][2]
+            for _, more, f in own[1:]:
+                value = gast.BinOp(value, gast.Add(), more)
+                fact = Fact(normal(fact.shape | f.shape), None, array=fact.array or f.array)
+            self.add(own[0][0], value, fact)
+
+    # -- rules ---------------------------------------------------------------------
+    def _rule(self, op: Operation, target: str, coming: Fact, active) -> None:
+        if op.rule.primal is operator.getitem:
+            base, index = op.arguments["a"], op.arguments["b"]
+            bar = grammar.name(self.owner.bar(target))
+            self._accumulate(base.id, index, bar, {target})
+            return
+        bar = grammar.name(self.owner.bar(target))
+        result = self.result(target)
+        full = op.rule.full
+        if isinstance(full, str):
+            given = op.arguments.get(full)
+            full = given is not None and not (
+                isinstance(given, gast.Constant) and given.value is None
+            )
+        if full:
+            coming = self._widen(target, coming, result)
+        parts = self._parts(op, bar, grammar.name(target), active)
+        if op.rule.pointwise and any(
+            self._short(part, result) for part in parts
+        ):
+            coming = self._widen(target, coming, result)
+            parts = self._parts(op, bar, grammar.name(target), active)
+        if op.rule.pointwise:
+            parts = [self._unbroadcast(part, result) for part in parts]
+        self._contribute_all(parts, {target: coming})
+
+    def _widen(self, target: str, coming: Fact, result: Fact) -> Fact:
+        """Spread the adjoint of the target over its whole shape."""
+        if coming.shape == result.shape:
+            return coming
+        self.coming[target] = coming
+        self.spread(target, self.coming, new=True)
+        return self.coming[target]
+
+    def _parts(self, op, bar, out, active):
+        """The contributions of a rule: ``(operand, expression, fact)``."""
+        rule = op.rule
+        wanted = {
+            p
+            for p in rule.wrt
+            if set(atoms(op.arguments.get(p))) & set(active)
+        }
+        values = {**op.arguments, "out": out, "out_bar": bar}
+        statements, expressions = inline.instantiate(
+            rule,
+            values,
+            wanted,
+            rank=lambda node: self.context.inference.fact(node, self.before).rank,
+            fresh=self.owner._fresh,
+            outer=self.context.outer,
+        )
+        if rule.kind == "elementwise":
+            expressions = {p: _scaled(bar, e) for p, e in expressions.items()}
+        self._note_reads(statements, expressions, out)
+        for s in statements:
+            self.step.adjoint.append(grammar.located(s, self.step.stmt))
+        parts = []
+        for p, e in expressions.items():
+            operand = op.arguments[p]
+            if isinstance(operand, gast.Name):
+                parts.append((operand.id, e, self._infer(e, statements)))
+            else:
+                parts += self._spread_list(operand, e, active)
+        return parts
+
+    def _note_reads(self, statements, expressions, out) -> None:
+        read = {n for s in grammar.statements(statements) for n in grammar.reads(s)}
+        read |= {n for e in expressions.values() for n in grammar.names_read(e)}
+        made = grammar.all_writes(statements)
+        outs = set(atoms(out))
+        known = self.before.keys() | self.after.keys()
+        for n in sorted(read - made):
+            if n in outs:
+                self.step.new.add(n)
+            elif n in known:
+                self.step.old.add(n)
+
+    def _infer(self, e, statements) -> Fact:
+        env = dict(self.before)
+        env.update(self.after)
+        for n, f in self.owner.bars.items():
+            env[self.owner.bar(n)] = f
+        env.update({self.owner.bar(n): f for n, f in self.coming.items()})
+        for s in statements:
+            if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+                env[s.targets[0].id] = self.context.inference.fact(s.value, env)
+        return self.context.inference.fact(e, env)
+
+    def _spread_list(self, operand, e, active):
+        """One contribution for each active element of a list operand."""
+        elements = operand.elts
+        live = [i for i, x in enumerate(elements) if atoms(x) and x.id in active]
+        if len(live) == 1:
+            item = gast.Subscript(e, grammar.constant(live[0]), gast.Load())
+            name = elements[live[0]].id
+            return [(name, item, self.fact(name))]
+        targets, parts = [], []
+        for i, x in enumerate(elements):
+            made = self.owner._fresh(f"{_stem(x)}_inc") if i in live else "_"
+            targets.append(grammar.name(made, store=True))
+            if i in live:
+                parts.append((x.id, grammar.name(made), self.fact(x.id)))
+        self.emit(gast.Tuple(targets, gast.Store()), e)
+        return parts
+
+    # -- broadcasting --------------------------------------------------------------
+    def _short(self, part, result: Fact) -> bool:
+        """Whether a sum over broadcast axes would miss repetitions.
+
+        The expression and the operand together must span the result: a factor that
+        stands for many equal ones would be counted once.
+        """
+        name, _, fact = part
+        own = self.fact(name).shape
+        return own != result.shape and normal(own | fact.shape) != result.shape
+
+    def _unbroadcast(self, part, result: Fact):
+        name, value, fact = part
+        own = self.fact(name)
+        if own.shape == result.shape:
+            return name, value, fact
+        numpy = self.context.use("module", "numpy")
+        if own.scalar:
+            return name, grammar.call(f"{numpy}.sum", value), NUMBER
+        if len(own.shape) == 1:
+            (root,) = own.shape
+            if isinstance(root, tuple) and root[0] == "kept" and root[1] == fact.shape:
+                keywords = {"keepdims": grammar.constant(True)}
+                if root[2] is not None:
+                    keywords = {"axis": grammar.expression(root[2]), **keywords}
+                return name, grammar.call(f"{numpy}.sum", value, **keywords), own
+        self.read(name)
+        helper = self.owner._helper("unbroadcast")
+        return name, grammar.call(helper, value, grammar.name(name)), own
+
+    # -- subscripts ----------------------------------------------------------------
+    def _accumulate(
+        self, name: str, index: gast.AST, value: gast.AST, dying: set[str]
+    ) -> None:
+        """``x_bar[index] += value``, in a buffer of x's shape that nobody shares."""
+        owner = self.owner
+        bar = owner.bar(name)
+        fact = replace(self.fact(name), array=True)
+        empty = name not in owner.bars
+        if name in dying:
+            # `x = x[1:]`: the adjoint of the new x goes into the buffer of the old.
+            value_name = owner._fresh(f"{_stem(grammar.name(name))}_inc")
+            self.emit(value_name, value)
+            value = grammar.name(value_name)
+        owner.buffered.add(name)
+        if empty:
+            self.read(name)
+            numpy = self.context.use("module", "numpy")
+            self.emit(bar, grammar.call(f"{numpy}.zeros_like", grammar.name(name)))
+        elif owner.bars[name].shape != fact.shape:
+            self.spread(name, owner.bars)
+        elif name not in owner.fresh:
+            self.own(name)
+        owner.fresh.add(name)
+        owner.bars[name] = fact
+        self.read(*(n for n in grammar.names_read(index) if n in self.before))
+        if not self._distinct(index):
+            self.step.adjoint.append(
+                grammar.located(
+                    gast.Expr(
+                        grammar.call(
+                            owner._helper("add_at"),
+                            grammar.name(bar),
+                            _as_value(index),
+                            value,
+                        )
+                    ),
+                    self.step.stmt,
+                )
+            )
+            return
+        place = gast.Subscript(grammar.name(bar), grammar.clone(index), gast.Store())
+        if empty:
+            self.emit(place, value)
+        else:
+            self.step.adjoint.append(
+                grammar.located(gast.AugAssign(place, gast.Add(), value), self.step.stmt)
+            )
+
+    def _distinct(self, index: gast.AST) -> bool:
+        """Whether an index certainly names no element twice."""
+        parts = index.elts if isinstance(index, gast.Tuple) else [index]
+        for part in parts:
+            if isinstance(part, gast.Slice):
+                continue
+            fact = self.context.inference.fact(part, self.before)
+            if not (fact.integer and (fact.scalar or isinstance(part, gast.Compare))):
+                if not (isinstance(part, gast.Constant)):
+                    return False
+        return True
+
+    # -- several results, calls ----------------------------------------------------
+    def _unpack(self, op: Operation, coming: dict[str, Fact], active) -> None:
+        stmt = self.step.stmt
+        elements = grammar.target_names(stmt.targets[0])
+        if op.kind == "call":
+            items = []
+            for n in elements:
+                if n in coming:
+                    items.append(self._seed(n, coming[n]))
+                else:
+                    items.append(self.zero_of_new(n))
+            self._call(op, gast.Tuple(items, gast.Load()), active)
+            return
+        if op.kind == "copy":
+            dying = set(coming)
+            for i, n in enumerate(elements):
+                if n in coming:
+                    self._accumulate(
+                        op.operands[0],
+                        grammar.constant(i),
+                        grammar.name(self.owner.bar(n)),
+                        dying,
+                    )
+            return
+        if op.kind == "rule":
+            items = [
+                grammar.name(self.owner.bar(n)) if n in coming else self.zero_of_new(n)
+                for n in elements
+            ]
+            out = gast.Tuple([grammar.name(n) for n in elements], gast.Load())
+            for n in list(coming):
+                coming[n] = self._widen(n, coming[n], self.result(n))
+            parts = self._parts(op, gast.Tuple(items, gast.Load()), out, active)
+            self._contribute_all(parts, coming)
+            return
+        raise self.refuse(op)
+
+    def zero_of_new(self, name: str) -> gast.AST:
+        return self.zero_of(name, self.result(name), new=True)
+
+    def _seed(self, target: str, coming: Fact) -> gast.AST:
+        self._widen(target, coming, self.result(target))
+        return grammar.name(self.owner.bar(target))
+
+    def _call(self, op: Operation, seed: gast.AST, active) -> None:
+        derived, bound = self.context.derive(op, active)
+        node = op.node
+        args = [grammar.clone(a) for a in node.args]
+        keywords = [gast.keyword(k.arg, grammar.clone(k.value)) for k in node.keywords]
+        self.read(*(n for n in grammar.names_read(node) if n in self.before))
+        if derived.fwd:
+            tape = self.owner._fresh(f"{_stem(node.func)}_tape")
+            forward = gast.Call(grammar.name(derived.fwd), args, keywords)
+            stmt = self.step.stmt
+            target = stmt.targets[0]
+            pair = gast.Tuple([target, grammar.name(tape, store=True)], gast.Store())
+            self.step.stmt = grammar.assign(pair, forward, stmt)
+            self.read(tape, new=True)
+            args = [*(grammar.clone(a) for a in node.args), grammar.name(tape)]
+            keywords = [gast.keyword(k.arg, grammar.clone(k.value)) for k in node.keywords]
+            backward = gast.Call(grammar.name(derived.bwd), args, keywords)
+        else:
+            backward = gast.Call(grammar.name(derived.grad), args, keywords)
+        backward.keywords.append(gast.keyword("out_bar", seed))
+        operands = [bound[p].id for p in derived.parameters]
+        dying = set(grammar.writes(self.step.stmt))
+        if len(operands) == 1:
+            self._contribute_all([(operands[0], backward, self.fact(operands[0]))], dying)
+            return
+        targets, parts = [], []
+        once = {n for n in operands if operands.count(n) == 1}
+        for n in operands:
+            if n in once and n not in self.owner.bars and n not in dying:
+                # The first contribution is the adjoint itself.
+                targets.append(grammar.name(self.owner.bar(n), store=True))
+                self.owner.bars[n] = self.fact(n)
+                self.owner.fresh.discard(n)
+            else:
+                made = self.owner._fresh(f"{_stem(grammar.name(n))}_inc")
+                targets.append(grammar.name(made, store=True))
+                parts.append((n, grammar.name(made), self.fact(n)))
+        self.emit(gast.Tuple(targets, gast.Store()), backward)
+        self._contribute_all(parts, dying)
+
+
+def _scaled(bar: gast.AST, partial: gast.AST) -> gast.AST:
+    """``out_bar * partial``."""
+    if isinstance(partial, gast.Constant) and partial.value == 1.0:
+        return bar
+    return gast.BinOp(grammar.clone(bar), gast.Mult(), partial)
+
+
+def _stem(node: gast.AST) -> str:
+    return names.noun(node).rstrip("_")
+
+
+def _as_value(index: gast.AST) -> gast.AST:
+    """An index as an argument: ``1:n`` becomes ``slice(1, n)``."""
+    if isinstance(index, gast.Tuple):
+        return gast.Tuple([_as_value(e) for e in index.elts], gast.Load())
+    if isinstance(index, gast.Slice):
+        parts = [p or grammar.constant(None) for p in (index.lower, index.upper)]
+        if index.step is not None:
+            parts.append(index.step)
+        return grammar.call("slice", *[grammar.clone(p) for p in parts])
+    return grammar.clone(index)

@@ -1,0 +1,117 @@
+"""Activity: which values need an adjoint.
+
+A name is *varied* at a point when it depends on the inputs, *useful* when the result
+depends on it, both through differentiable operations; it is *active* when it is both
+(Hascoët & Pascual, *The Tapenade automatic differentiation tool*, ACM TOMS 39, 2013).
+
+    def f(x, n):
+        k = n * 2.0        # not varied in x
+        y = x * k          # active
+        z = np.sin(y)      # varied, not useful: nothing is emitted for it
+        return y
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import gast
+
+from sct import grammar
+from sct.analysis import dataflow
+from sct.operations import Operation
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What is active where.
+
+    Attributes
+    ----------
+    targets : dict
+        Statement → its targets that are active after it.
+    operands : dict
+        Statement → its operands that are active before it.
+    varied : dict
+        Statement → its operands that are varied (useful or not).
+    blocked : dict
+        Statement → its varied operands for which the rule has no derivative.
+    useful, varied_at, points : dict
+        Point (see `dataflow`) → the names useful, varied, active there.
+    """
+
+    targets: dict[gast.AST, tuple[str, ...]]
+    operands: dict[gast.AST, tuple[str, ...]]
+    varied: dict[gast.AST, tuple[str, ...]]
+    blocked: dict[gast.AST, tuple[str, ...]]
+    useful: dict[dataflow.Point, set[str]]
+    varied_at: dict[dataflow.Point, set[str]]
+    points: dict[dataflow.Point, set[str]]
+
+
+def activity(
+    fn: gast.FunctionDef,
+    operations: Mapping[gast.AST, Operation],
+    wrt: list[str],
+) -> Activity:
+    """The activity of a function in ANF with respect to the names `wrt`."""
+    varied = _varied(fn, operations, wrt)
+    return _useful(fn, operations, varied)
+
+
+def _varied(fn, operations, wrt):
+    records: dict[gast.AST, tuple[str, ...]] = {}
+    blocked: dict[gast.AST, tuple[str, ...]] = {}
+
+    def transfer(stmt: gast.AST, state: set[str]) -> None:
+        blocked.pop(stmt, None)
+        op = operations.get(stmt)
+        if op is None:
+            state.difference_update(grammar.writes(stmt))
+            return
+        inputs = tuple(n for n in op.operands if n in state)
+        records[stmt] = inputs
+        if op.kind == "constant":
+            inputs = ()
+        if any(n in state for n in op.held):
+            blocked[stmt] = tuple(n for n in op.held if n in state)
+            inputs = inputs + blocked[stmt]
+        if inputs:
+            state.update(grammar.writes(stmt))
+        else:
+            state.difference_update(grammar.writes(stmt))
+
+    flow = dataflow.Forward(transfer, lambda a, b: a | b)
+    flow.run(fn.body, set(wrt))
+    return records, blocked, flow.points
+
+
+def _useful(fn, operations, varied):
+    inputs, blocked, varied_points = varied
+    targets: dict[gast.AST, tuple[str, ...]] = {}
+    operands: dict[gast.AST, tuple[str, ...]] = {}
+
+    def transfer(stmt: gast.AST, state: set[str]) -> None:
+        if isinstance(stmt, gast.Return):
+            if stmt.value is not None:
+                state.update(grammar.names_read(stmt.value))
+            return
+        names = grammar.writes(stmt)
+        wanted = tuple(n for n in names if n in state)
+        state.difference_update(names)
+        op = operations.get(stmt)
+        if op is None or op.kind == "constant":
+            return
+        moving = inputs.get(stmt, ()) + blocked.get(stmt, ())
+        targets[stmt] = wanted if moving else ()
+        operands[stmt] = moving if wanted else ()
+        if wanted:
+            state.update(op.operands)
+
+    flow = dataflow.Backward(transfer)
+    flow.run(fn.body, set())
+    points = {p: s & varied_points.get(p, set()) for p, s in flow.points.items()}
+    return Activity(
+        targets, operands, inputs, blocked, flow.points, varied_points, points
+    )

@@ -1,0 +1,90 @@
+"""What is known of the result of a user's function, from its source.
+
+    def sigmoid(x):                       sigmoid(z) has the shape of z
+        return 1.0 / (1.0 + np.exp(-x))
+"""
+
+from __future__ import annotations
+
+import gast
+
+from sct.analysis.shapes import Fact, Inference, Shape, shapes, unknown
+from sct.errors import SctError
+from sct.normalise import normalise
+from sct.operations import BindError, Operation, Resolver, bind_call, classify
+
+_running: set[object] = set()
+_found: dict[object, Fact] = {}
+
+
+def result_fact(function, op: Operation, env, inference: Inference) -> Fact | None:
+    """What is known of the result of ``function(...)``.
+
+    Parameters
+    ----------
+    function : types.FunctionType
+        What is called.
+    op : Operation
+        The call.
+    env : mapping of str to Fact
+        What is known of the caller's names.
+    inference : Inference
+        Facts of the caller's expressions.
+
+    Returns
+    -------
+    Fact or None
+        None when nothing is known.
+    """
+    try:
+        own = _own_result(function)
+        bound = bind_call(function, op.node)
+    except (SctError, BindError):
+        return None
+    if own is None or not all(_is_parameter(r) for r in own.shape):
+        return None
+    given: Shape = frozenset()
+    facts = []
+    for _, parameter in own.shape:
+        if parameter not in bound:
+            return None
+        fact = inference.fact(bound[parameter], env)
+        facts.append(fact)
+        given |= fact.shape
+    rank = facts[0].rank if len(facts) == 1 else (0 if not given else None)
+    return Fact(given, rank, own.integer, own.array and bool(given))
+
+
+def _is_parameter(root: object) -> bool:
+    return isinstance(root, tuple) and root[0] == "parameter"
+
+
+def _own_result(function) -> Fact | None:
+    """The result in terms of the parameters' shapes."""
+    if function in _found:
+        return _found[function]
+    if function in _running:
+        return None
+    _running.add(function)
+    try:
+        normal = normalise(function)
+        resolve = Resolver(normal.scope, {})
+        memo: dict[int, tuple[gast.AST, Operation]] = {}
+
+        def operation(expr):
+            if id(expr) not in memo:
+                memo[id(expr)] = (expr, classify(expr, resolve))
+            return memo[id(expr)][1]
+
+        inference = Inference(operation, lambda op, env: None)
+        inference.result_of = lambda op, env: result_fact(op.callee, op, env, inference)
+        from sct.storage import parameter_names
+
+        names = parameter_names(normal.fn)
+        facts = {n: unknown(("parameter", n)) for n in names}
+        _found[function] = shapes(normal.fn, facts, inference).result
+    except BindError:
+        _found[function] = None
+    finally:
+        _running.discard(function)
+    return _found[function]

@@ -1,0 +1,528 @@
+"""Shapes, as far as they can be known without running the program.
+
+A shape is the set of *roots* that were broadcast together to give it.  The empty set is
+a scalar's; a parameter of unknown shape is a root of its own; equal sets mean equal
+shapes.  This is enough to decide where an adjoint must be summed back to its primal:
+
+    z = x * y            # shape {x, y}: the adjoint of x may need a sum over axes
+    z = x * np.sin(x)    # shape {x}: it does not
+    s = np.sum(z)        # shape {}
+
+Ranks are kept where they are known (annotations, examples, reductions).  In `grad` the
+result is known to be a scalar, and an elementwise operation whose result is a scalar
+had scalar operands: `must_be_scalar` carries that backwards.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import gast
+import numpy as np
+
+from sct import grammar, runtime
+from sct.analysis import dataflow
+from sct.operations import Operation
+
+Shape = frozenset
+SCALAR: Shape = frozenset()
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What is known of one value.
+
+    Attributes
+    ----------
+    shape : frozenset of roots
+        See the module.
+    rank : int or None
+        Number of dimensions.
+    integer : bool
+        Whether it is an integer (a counter, a length) or made of integers (a shape).
+    array : bool
+        Whether it is certainly an array, not a Python scalar.
+    inexact : bool
+        Whether it is certainly made of floating-point or complex numbers.
+    """
+
+    shape: Shape
+    rank: int | None = None
+    integer: bool = False
+    array: bool = False
+    inexact: bool = False
+
+    @property
+    def scalar(self) -> bool:
+        return self.shape == SCALAR
+
+
+NUMBER = Fact(SCALAR, 0)
+INTEGER = Fact(SCALAR, 0, integer=True)
+
+
+def unknown(root: object, **facts) -> Fact:
+    """A value of a shape of its own."""
+    return Fact(frozenset([root]), **facts)
+
+
+# Functions whose result has the shape of their operands broadcast together, beside
+# those registered as elementwise.
+LIKE_FIRST = {
+    np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy,
+    np.ascontiguousarray, np.nan_to_num, np.clip, np.cumsum, np.cumprod, np.flip,
+    np.roll, np.sort, np.tril, np.triu,
+}  # fmt: skip
+REDUCTIONS = {
+    np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.var, np.std,
+    np.average, np.any, np.all, np.argmax, np.argmin, np.median, np.ptp,
+    np.linalg.norm,
+}  # fmt: skip
+TO_SCALAR = {float, np.trace, np.linalg.det, np.vdot, np.ndim, np.size, len, complex}
+TO_INTEGER = {len, int, np.ndim, np.size, np.argmax, np.argmin}
+CONSTRUCTORS = {np.zeros, np.ones, np.empty, np.full, np.eye, np.arange, np.linspace}
+
+
+def normal(shape: Shape) -> Shape:
+    """Drop the roots that another root of the set covers (a kept axis of size one)."""
+    if len(shape) < 2:
+        return shape
+    return frozenset(
+        r for r in shape if not (isinstance(r, tuple) and r[0] == "kept" and r[1] <= shape)
+    )
+
+
+def broadcast(*facts: Fact) -> Fact:
+    """The fact of an elementwise result."""
+    shape = normal(frozenset().union(*[f.shape for f in facts]))
+    ranks = [f.rank for f in facts]
+    rank = max(ranks) if None not in ranks else None
+    if not shape:
+        rank = 0
+    return Fact(shape, rank, array=any(f.array for f in facts) and bool(shape))
+
+
+class Inference:
+    """Facts of expressions, given the facts of names.
+
+    Parameters
+    ----------
+    operation : callable
+        ``operation(expr) -> Operation``.
+    result_of : callable
+        ``result_of(operation, argument_facts) -> Fact or None`` for calls of user
+        functions.
+    """
+
+    def __init__(
+        self,
+        operation: Callable[[gast.AST], Operation],
+        result_of: Callable[[Operation, dict[str, Fact]], Fact | None],
+    ):
+        self.operation, self.result_of = operation, result_of
+
+    def fact(self, expr: gast.AST, env: Mapping[str, Fact]) -> Fact:
+        """What is known of `expr`."""
+        if isinstance(expr, gast.Name):
+            return env.get(expr.id) or unknown(("outer", expr.id))
+        if isinstance(expr, gast.Constant):
+            if isinstance(expr.value, bool) or expr.value is None:
+                return INTEGER
+            if isinstance(expr.value, int):
+                return INTEGER
+            if isinstance(expr.value, (float, complex)):
+                return NUMBER
+            return unknown(("constant", repr(expr.value)))
+        if isinstance(expr, gast.BinOp):
+            left, right = self.fact(expr.left, env), self.fact(expr.right, env)
+            if isinstance(expr.op, gast.MatMult):
+                return _matmul(left, right)
+            both = broadcast(left, right)
+            if left.integer and right.integer and not isinstance(expr.op, (gast.Div, gast.Pow)):
+                return Fact(both.shape, both.rank, True, both.array)
+            return both
+        if isinstance(expr, gast.UnaryOp):
+            fact = self.fact(expr.operand, env)
+            if isinstance(expr.op, gast.Not):
+                return INTEGER
+            return fact
+        if isinstance(expr, gast.Compare):
+            parts = [self.fact(e, env) for e in [expr.left, *expr.comparators]]
+            both = broadcast(*parts)
+            # A mask: as an index it never repeats an element.
+            return Fact(both.shape, both.rank, True, both.array)
+        if isinstance(expr, gast.Subscript):
+            return self._subscript(expr, env)
+        if isinstance(expr, gast.IfExp):
+            a, b = self.fact(expr.body, env), self.fact(expr.orelse, env)
+            return a if a == b else unknown(("either", a.shape, b.shape))
+        if isinstance(expr, (gast.Tuple, gast.List)):
+            facts = [self.fact(e, env) for e in expr.elts]
+            whole = all(f.integer for f in facts)
+            return unknown(("row", tuple(f.shape for f in facts)), integer=whole)
+        if isinstance(expr, gast.Attribute):
+            return self._attribute(expr, env)
+        if isinstance(expr, gast.Call):
+            return self._call(expr, env)
+        return unknown(("expression", id(expr)))
+
+    def _attribute(self, expr: gast.Attribute, env: Mapping[str, Fact]) -> Fact:
+        op = self.operation(expr)
+        owner = self.fact(expr.value, env) if isinstance(expr.value, gast.expr) else None
+        if expr.attr in ("ndim", "size"):
+            return INTEGER
+        if expr.attr == "shape" and owner is not None:
+            return unknown(("shape", owner.shape), integer=True)
+        if op.kind == "rule" and op.callee is np.transpose and owner is not None:
+            return _transpose(owner)
+        if op.kind == "rule" and op.callee in (np.real, np.imag) and owner is not None:
+            return owner
+        return unknown(("attribute", expr.attr, owner and owner.shape))
+
+    def _subscript(self, expr: gast.Subscript, env: Mapping[str, Fact]) -> Fact:
+        base = self.fact(expr.value, env)
+        parts = expr.slice.elts if isinstance(expr.slice, gast.Tuple) else [expr.slice]
+        if isinstance(expr.value, gast.Attribute) and expr.value.attr == "shape":
+            if not isinstance(expr.slice, gast.Slice):
+                return INTEGER
+        if base.integer and any(r[0] == "shape" for r in base.shape if isinstance(r, tuple)):
+            return INTEGER if not isinstance(expr.slice, gast.Slice) else base
+        pattern: list[object] = []
+        removed, added, simple = 0, 0, True
+        for part in parts:
+            if isinstance(part, gast.Slice):
+                cut = _cut(part)
+                simple = simple and cut is not None
+                pattern.append(cut if cut is not None else ("slice", text(part)))
+            elif isinstance(part, gast.Constant) and part.value is None:
+                pattern.append("new")
+                added += 1
+            elif isinstance(part, gast.Constant) and part.value is Ellipsis:
+                pattern.append("...")
+            else:
+                index = self.fact(part, env)
+                if index.integer and index.scalar:
+                    pattern.append("at")
+                    removed += 1
+                elif isinstance(part, (gast.List, gast.Tuple)) or not index.scalar:
+                    return unknown(("take", base.shape, index.shape, len(parts)), array=True)
+                else:
+                    return unknown(("pick", base.shape, text(part), len(parts)))
+        while pattern and pattern[-1] == 0:
+            pattern.pop()
+        if not pattern:
+            return base
+        rank = None if base.rank is None else base.rank - removed + added
+        if rank == 0:
+            return Fact(SCALAR, 0, base.integer)
+        key = ("cut", base.shape, tuple(pattern))
+        if not simple:
+            key = (*key, id(expr))
+        return unknown(key, rank=rank, integer=base.integer, array="..." in pattern or bool(
+            [p for p in pattern if p != "at"]
+        ))
+
+    def _call(self, expr: gast.Call, env: Mapping[str, Fact]) -> Fact:
+        op = self.operation(expr)
+        own = unknown(("call", id(expr)))
+        if op.kind == "call":
+            return self.result_of(op, env) or own
+        callee, args, keywords = op.callee, op.inputs, op.keywords
+        facts = [self.fact(a, env) for a in args if not isinstance(a, gast.Starred)]
+        first = facts[0] if facts else NUMBER
+        if callee is None or callee.__hash__ is None:
+            return own
+        if callee in TO_INTEGER and len(facts) == 1 and not keywords:
+            return INTEGER
+        if callee in TO_SCALAR:
+            return NUMBER
+        if callee in REDUCTIONS and facts:
+            return self._reduction(first, args, keywords, callee)
+        if callee in LIKE_FIRST and facts:
+            return first
+        if callee in CONSTRUCTORS:
+            literal = not any(grammar.names_read(a) for a in args)
+            return unknown(("made", text(expr) if literal else id(expr)), array=True)
+        if callee in (np.matmul, operator.matmul) and len(facts) == 2:
+            return _matmul(*facts)
+        if callee is np.dot and len(facts) == 2:
+            return _dot(*facts)
+        if callee is np.transpose and len(facts) == 1 and not keywords:
+            return _transpose(first)
+        if callee is np.expand_dims and len(facts) == 2:
+            return unknown(("expand", first.shape, text(args[1])), array=True)
+        if callee in (runtime.unbroadcast, runtime.broadcast_like):
+            return facts[1]
+        if callee is runtime.zero_like:
+            return first
+        if facts and (pointwise(op) or callee in POINTWISE):
+            return broadcast(*facts)
+        return own
+
+    def _reduction(self, fact, args, keywords, callee) -> Fact:
+        axis = keywords.get("axis")
+        if axis is None and callee is np.linalg.norm and len(args) > 2:
+            axis = args[2]
+        if axis is None and callee is not np.linalg.norm and len(args) > 1:
+            axis = args[1]
+        keep = keywords.get("keepdims")
+        kept = isinstance(keep, gast.Constant) and keep.value is True
+        if axis is None or (isinstance(axis, gast.Constant) and axis.value is None):
+            if keep is None or (isinstance(keep, gast.Constant) and not keep.value):
+                integer = fact.integer and callee in (np.sum, np.max, np.min, np.prod)
+                return INTEGER if integer else NUMBER
+            return unknown(("kept", fact.shape, "all"), rank=fact.rank, array=True)
+        text = text(axis)
+        literal = not grammar.names_read(axis)
+        if kept and literal:
+            return unknown(("kept", fact.shape, text), rank=fact.rank, array=True)
+        if (keep is None or isinstance(keep, gast.Constant) and not keep.value) and literal:
+            count = len(axis.elts) if isinstance(axis, gast.Tuple) else 1
+            rank = None if fact.rank is None else fact.rank - count
+            if rank == 0:
+                return NUMBER
+            return unknown(("reduced", fact.shape, text), rank=rank)
+        return unknown(("reduced", fact.shape, text, id(axis)))
+
+
+POINTWISE = {abs, round, divmod, np.where, np.maximum, np.minimum}
+
+
+def pointwise(op: Operation) -> bool:
+    """Whether an operation maps element by element, with broadcasting."""
+    if op.rule is not None and op.rule.kind != "zero":
+        return op.rule.pointwise
+    return isinstance(op.callee, np.ufunc) and op.callee.signature is None
+
+
+def _matmul(left: Fact, right: Fact) -> Fact:
+    if left.rank is None or right.rank is None:
+        return unknown(("matmul", left.shape, right.shape))
+    if left.rank == 1 and right.rank == 1:
+        return NUMBER
+    rank = max(left.rank, right.rank, 2) - (left.rank == 1) - (right.rank == 1)
+    return unknown(("matmul", left.shape, right.shape), rank=rank, array=True)
+
+
+def _dot(left: Fact, right: Fact) -> Fact:
+    if left.scalar or right.scalar:
+        return broadcast(left, right)
+    if left.rank in (1, 2) and right.rank in (1, 2):
+        return _matmul(left, right)
+    return unknown(("dot", left.shape, right.shape))
+
+
+def _transpose(fact: Fact) -> Fact:
+    if fact.scalar or fact.rank in (0, 1):
+        return fact
+    if len(fact.shape) == 1:
+        (root,) = fact.shape
+        if isinstance(root, tuple) and root[0] == "T":
+            return Fact(root[1], fact.rank, fact.integer, fact.array)
+    return Fact(frozenset([("T", fact.shape)]), fact.rank, fact.integer, fact.array)
+
+
+def _cut(part: gast.Slice) -> int | None:
+    """How many elements a slice takes off an axis; None when that is not constant."""
+
+    def value(node):
+        if node is None:
+            return 0
+        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+            inner = value(node.operand)
+            return None if inner is None else -inner
+        if isinstance(node, gast.Constant) and type(node.value) is int:
+            return node.value
+        return None
+
+    if part.step is not None:
+        return None
+    low, high = value(part.lower), value(part.upper)
+    # x[a:-b] has max(n - a - b, 0) elements for a >= 0, b > 0.
+    if low is None or high is None or low < 0:
+        return None
+    if part.upper is not None and high >= 0:
+        return None
+    return low - high
+
+
+def text(node: gast.AST) -> str:
+    """A text that is equal for equal trees."""
+    return gast.dump(node)
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The facts of a function.
+
+    Attributes
+    ----------
+    operands : dict
+        Statement → (name → fact), for the names it reads, before it.
+    targets : dict
+        Statement → (name → fact), for the names it binds, after it.
+    points : dict
+        Point → (name → fact).
+    result : Fact
+        Of the returned value (a tuple's elements: `results`).
+    """
+
+    operands: dict[gast.AST, dict[str, Fact]] = field(default_factory=dict)
+    targets: dict[gast.AST, dict[str, Fact]] = field(default_factory=dict)
+    points: dict[dataflow.Point, dict[str, Fact]] = field(default_factory=dict)
+    result: Fact = NUMBER
+
+
+def shapes(
+    fn: gast.FunctionDef,
+    parameters: Mapping[str, Fact],
+    inference: Inference,
+    scalar_result: bool = False,
+) -> Shapes:
+    """The facts of a function in ANF.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function.
+    parameters : mapping of str to Fact
+        What is known of its arguments.
+    inference : Inference
+        Facts of single expressions.
+    scalar_result : bool
+        Whether the result is known to be a scalar.
+    """
+    found = Shapes()
+    joins: dict[tuple, Fact] = {}
+
+    def transfer(stmt: gast.AST, state: dict[str, Fact]) -> None:
+        found.operands[stmt] = {n: state[n] for n in grammar.reads(stmt) if n in state}
+        names = grammar.writes(stmt)
+        if isinstance(stmt, gast.For):
+            facts = {n: INTEGER for n in names}
+        elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+            facts = {names[0]: inference.fact(stmt.value, state)}
+        elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Tuple):
+            facts = _unpacked(stmt, names, inference.fact(stmt.value, state))
+        else:
+            facts = {n: unknown((n, id(stmt))) for n in names}
+        state.update(facts)
+        found.targets[stmt] = facts
+
+    def meet(a: dict[str, Fact], b: dict[str, Fact]) -> dict[str, Fact]:
+        out = {}
+        for n in a.keys() | b.keys():
+            if n not in a or n not in b:
+                out[n] = a.get(n) or b.get(n)
+            elif a[n] == b[n]:
+                out[n] = a[n]
+            elif a[n].shape == b[n].shape:
+                out[n] = Fact(
+                    a[n].shape,
+                    a[n].rank if a[n].rank == b[n].rank else None,
+                    a[n].integer and b[n].integer,
+                    a[n].array and b[n].array,
+                )
+            else:
+                key = (n, a[n].shape, b[n].shape)
+                if any(isinstance(r, tuple) and r[:2] == ("join", n) for r in a[n].shape):
+                    out[n] = Fact(a[n].shape, None if a[n].rank != b[n].rank else a[n].rank,
+                                  a[n].integer and b[n].integer, a[n].array and b[n].array)
+                    continue
+                rank = a[n].rank if a[n].rank == b[n].rank else None
+                out[n] = joins.setdefault(
+                    key, unknown(("join", n, len(joins)), rank=rank,
+                                 array=a[n].array and b[n].array,
+                                 integer=a[n].integer and b[n].integer)
+                )
+        return out
+
+    flow = dataflow.Forward(transfer, meet)
+    env = dict(parameters)
+    last = flow.run(fn.body, env)
+    found.points.update(flow.points)
+    returned = fn.body[-1] if fn.body and isinstance(fn.body[-1], gast.Return) else None
+    result = NUMBER
+    if returned is not None and returned.value is not None and last is not None:
+        result = inference.fact(returned.value, last)
+    found = Shapes(found.operands, found.targets, found.points, result)
+    if scalar_result:
+        return _with_scalars(fn, found, inference)
+    return found
+
+
+def _unpacked(stmt: gast.Assign, names: list[str], value: Fact) -> dict[str, Fact]:
+    if any(isinstance(r, tuple) and r[0] == "shape" for r in value.shape):
+        return {n: INTEGER for n in names}
+    results = [r for r in value.shape if isinstance(r, tuple) and r[0] == "row"]
+    if len(value.shape) == 1 and results and len(results[0][1]) == len(names):
+        return {n: Fact(s) for n, s in zip(names, results[0][1], strict=True)}
+    rank = None if value.rank is None else value.rank - 1
+    if rank == 0:
+        return {n: NUMBER for n in names}
+    return {n: unknown((n, id(stmt)), rank=rank) for n in names}
+
+
+def must_be_scalar(
+    fn: gast.FunctionDef, inference: Inference
+) -> tuple[dict[gast.AST, set[str]], dict[dataflow.Point, set[str]]]:
+    """The names that must hold scalars for the function to return one.
+
+    Returns, for each statement, those of its operands and targets; and for each point
+    all names.  The fact holds whenever execution gets from there to the return.
+    """
+    records: dict[gast.AST, set[str]] = {}
+
+    def transfer(stmt: gast.AST, state: set[str]) -> None:
+        if isinstance(stmt, gast.Return):
+            if isinstance(stmt.value, gast.Name):
+                state.add(stmt.value.id)
+            return
+        if isinstance(stmt, dataflow.COMPOUND):
+            state.difference_update(grammar.writes(stmt))
+            return
+        names = grammar.writes(stmt)
+        wanted = {n for n in names if n in state}
+        state.difference_update(names)
+        found = set(wanted)
+        if wanted and isinstance(stmt, gast.Assign):
+            operands = _scalar_operands(stmt.value, inference)
+            state.update(operands)
+            found |= operands
+        records[stmt] = found | (grammar.reads(stmt) & state)
+
+    flow = dataflow.Backward(transfer, may=False)
+    flow.run(fn.body, set())
+    return records, flow.points
+
+
+def _scalar_operands(value: gast.AST, inference: Inference) -> set[str]:
+    """The operands that were scalars if the result of `value` is one."""
+    if isinstance(value, gast.Name):
+        return {value.id}
+    if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
+        op = inference.operation(value)
+        if op.kind == "rule" and pointwise(op):
+            return set(op.operands) | {
+                n for a in op.arguments.values() if isinstance(a, gast.Name) for n in [a.id]
+            }
+    return set()
+
+
+def _with_scalars(fn: gast.FunctionDef, found: Shapes, inference: Inference) -> Shapes:
+    records, points = must_be_scalar(fn, inference)
+
+    def refine(facts: dict[str, Fact], scalars: set[str]) -> dict[str, Fact]:
+        return {
+            n: Fact(SCALAR, 0, f.integer) if n in scalars and not f.scalar else f
+            for n, f in facts.items()
+        }
+
+    return Shapes(
+        {s: refine(f, records.get(s, set())) for s, f in found.operands.items()},
+        {s: refine(f, records.get(s, set())) for s, f in found.targets.items()},
+        {p: refine(f, points.get(p, set())) for p, f in found.points.items()},
+        Fact(SCALAR, 0),
+    )

@@ -1,0 +1,723 @@
+"""From a function and what is asked of it to emitted functions.
+
+A `Program` is one emitted module in the making: the derivative that was asked for and
+those of the functions that it calls.  A function that is called gets one derivative for
+each set of its arguments that is active; one that calls itself, or that has values to
+keep, gets its two sweeps apart::
+
+    e = g(q, k)     ──►   q_bar, k_bar = g_grad(q, k, out_bar=e_bar)
+
+    r = f(x, n)     ──►   r, f_tape = f_fwd(x, n)
+                          x_bar = f_bwd(x, n, f_tape, out_bar=r_bar)
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from dataclasses import dataclass, field
+
+import gast
+import numpy as np
+
+from sct import emit, grammar, polish, purity, runtime, runtime_rules
+from sct.adjoint import Context, Derived
+from sct.analysis import dataflow
+from sct.analysis.activity import activity
+from sct.analysis.annotations import parameter_facts
+from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, must_be_scalar, shapes
+from sct.errors import NonDifferentiableError
+from sct.module import Unit
+from sct.names import Names, used_names
+from sct.normalise import Normal, normalise
+from sct.operations import Operation, Resolver, bind_call, classify, unwrap
+from sct.optimize import Facts, optimize
+from sct.prepare import prepare
+from sct.resolve import MISSING, Binding
+from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
+from sct.storage import Storage, parameter_names
+
+# The two sweeps in one function, or one of them.
+JOINT = ("grad", "value_and_grad", "vjp")
+SPLIT = ("fwd", "bwd")
+SUFFIX = {"grad": "grad", "value_and_grad": "value_and_grad", "vjp": "vjp"}
+
+
+class Program:
+    """The emitted functions of one module."""
+
+    def __init__(self):
+        self.units: dict[str, Unit] = {}
+        self.names = Names(set())
+        self.done: dict[tuple, Derived] = {}
+        self.running: dict[tuple, Derived] = {}
+        self.recursive: set[tuple] = set()
+
+    # -- what is asked for ---------------------------------------------------------
+    def derivative(
+        self, function: types.FunctionType, wrt: tuple[str, ...], mode: str, single: bool
+    ) -> str:
+        """Emit the derivative of `function`; returns its name.
+
+        Parameters
+        ----------
+        function : types.FunctionType
+            The primal.
+        wrt : tuple of str
+            The parameters.
+        mode : str
+            ``"grad"``, ``"value_and_grad"`` or ``"vjp"``.
+        single : bool
+            Whether the adjoint comes back by itself rather than in a tuple.
+        """
+        normal = normalise(function)
+        key = (function, wrt, ())
+        name = self.reserve(f"{normal.source.name}_{SUFFIX[mode]}", normal)
+        self.units[name] = None
+        self.running[key] = self.split_names(normal, wrt)
+        work = _Function(self, normal, wrt, (), mode=mode, single=single)
+        unit = work.joint(name)
+        derived = self.running.pop(key)
+        if key in self.recursive:
+            self.sweeps_apart(normal, wrt, (), derived)
+            self.done[key] = derived
+            unit = work.wrapper(name, derived)
+        self.units[name] = unit
+        return name
+
+    def split_names(self, normal: Normal, wrt: tuple[str, ...]) -> Derived:
+        """The names of two sweeps, without emitting anything."""
+        stem = normal.source.name
+        return Derived(wrt, fwd=f"{stem}_fwd", bwd=f"{stem}_bwd")
+
+    def called(
+        self, function: types.FunctionType, wrt: tuple[str, ...], statics: tuple
+    ) -> Derived:
+        """The derivative of a function that another one calls."""
+        key = (function, wrt, statics)
+        if key in self.done:
+            return self.done[key]
+        normal = normalise(function)
+        if key in self.running:
+            if key not in self.recursive:
+                self.recursive.add(key)
+                named = self.running[key]
+                fwd = self.reserve(named.fwd, normal)
+                bwd = self.reserve(named.bwd, normal)
+                self.running[key] = Derived(named.parameters, fwd=fwd, bwd=bwd)
+            return self.running[key]
+        self.running[key] = self.split_names(normal, wrt)
+        work = _Function(self, normal, wrt, statics, mode="grad", single=True, inner=True)
+        before = dict(self.units)
+        name = self.reserve(f"{normal.source.name}_grad", normal)
+        self.units[name] = None
+        unit = work.joint(name)
+        derived = self.running.pop(key)
+        if key in self.recursive or work.keeps:
+            self.units = before
+            if key not in self.recursive:
+                derived = Derived(
+                    wrt,
+                    fwd=self.reserve(derived.fwd, normal),
+                    bwd=self.reserve(derived.bwd, normal),
+                )
+            self.sweeps_apart(normal, wrt, statics, derived)
+        else:
+            derived = Derived(wrt, grad=name)
+            self.units[name] = unit
+        self.done[key] = derived
+        return derived
+
+    def sweeps_apart(self, normal, wrt, statics, derived: Derived) -> None:
+        """Emit the two sweeps of a function under the names of `derived`."""
+        key = (normal.source.function, wrt, statics)
+        self.done[key] = derived
+        self.units[derived.fwd] = self.units[derived.bwd] = None
+        work = _Function(self, normal, wrt, statics, mode="grad", single=True, inner=True)
+        self.units[derived.fwd], self.units[derived.bwd] = work.split(derived)
+
+    def reserve(self, wish: str, normal: Normal) -> str:
+        """A name for a unit."""
+        self.names.used |= used_names(normal.fn)
+        return self.names.fresh(wish)
+
+
+@dataclass
+class _Function:
+    """The transformation of one function."""
+
+    program: Program
+    normal: Normal
+    wrt: tuple[str, ...]
+    statics: tuple[tuple[str, object], ...]
+    mode: str
+    single: bool
+    inner: bool = False
+    bindings: dict[str, Binding] = field(default_factory=dict)
+    keeps: bool = False
+
+    def __post_init__(self) -> None:
+        normal = self.normal
+        used = used_names(normal.fn) | set(parameter_names(normal.fn))
+        self.names = Names(used | set(self.program.names.used))
+        self.temporary = set(normal.temporary)
+        known = dict(self.statics)
+        known.update(_constant_names(normal))
+        self.resolve = Resolver(normal.scope, known)
+        self._operations: dict[int, tuple[gast.AST, Operation]] = {}
+        self.inference = Inference(self.operation, self._result_of)
+        self.seed = "out_bar"
+        self._rename_seed()
+
+    def _rename_seed(self) -> None:
+        """Make room for the keyword `out_bar`."""
+        self.fn = self.normal.fn
+        if self.seed in parameter_names(self.fn):
+            self.seed = self.names.fresh(self.seed)
+        elif self.seed in self.names.used:
+            other = self.names.fresh(f"{self.seed}_local")
+            self.fn = grammar.clone(self.fn)
+            for n in gast.walk(self.fn):
+                if isinstance(n, gast.Name) and n.id == self.seed:
+                    n.id = other
+        self.names.used.add(self.seed)
+
+    # -- names that sct brings in --------------------------------------------------
+    def use(self, kind: str, name: str) -> str:
+        """The name in this function of a module or helper."""
+        for alias, b in self.bindings.items():
+            if (b.kind, b.name) == (kind, name):
+                return alias
+        if kind == "helper":
+            value = getattr(runtime, name, None) or getattr(runtime_rules, name)
+            wish = name
+        else:
+            value = {"numpy": np}.get(name) or __import__(name)
+            wish = "np" if name == "numpy" else name
+            found = self._spelled(value, wish)
+            if found:
+                return found
+        alias = self.names.fresh(wish)
+        self.bindings[alias] = Binding(kind, name, value=value)
+        self.resolve.statics[alias] = value
+        return alias
+
+    def _spelled(self, module: object, wish: str) -> str | None:
+        """The user's own name for a module, when the function can see it."""
+        local = grammar.all_writes(self.fn.body) | set(parameter_names(self.fn))
+        candidates = sorted(used_names(self.fn) - local) + [wish]
+        for n in candidates:
+            if n not in local and self.normal.scope.lookup(n) is module:
+                self.names.used.add(n)
+                return n
+        return None
+
+    def outer(self, name: str, rule: object) -> str:
+        """The name here of a global that a rule reads."""
+        space = rule.function.__globals__
+        if name not in space:
+            return name
+        value = space[name]
+        if isinstance(value, types.ModuleType):
+            return self.use("module", value.__name__)
+        if value is getattr(runtime, name, None) or value is getattr(
+            runtime_rules, name, None
+        ):
+            return self.use("helper", name)
+        for alias, b in self.bindings.items():
+            if b.value is value and b.kind == "global":
+                return alias
+        alias = self.names.fresh(name)
+        self.bindings[alias] = Binding("global", name, rule.function.__module__, value)
+        self.resolve.statics[alias] = value
+        return alias
+
+    def unit_name(self, name: str) -> str:
+        """Use another emitted function."""
+        self.bindings[name] = Binding("unit", name)
+        return name
+
+    # -- operations ----------------------------------------------------------------
+    def operation(self, expr: gast.AST) -> Operation:
+        """What an expression does; the same object for the same node."""
+        found = self._operations.get(id(expr))
+        if found is None:
+            found = self._operations[id(expr)] = (expr, classify(expr, self.resolve))
+        return found[1]
+
+    def _result_of(self, op: Operation, env) -> Fact | None:
+        """What is known of the result of a user's function."""
+        function = unwrap(op.callee)
+        return self.program_facts(function, op, env)
+
+    def program_facts(self, function, op: Operation, env) -> Fact | None:
+        from sct.analysis.calls import result_fact
+
+        return result_fact(function, op, env, self.inference)
+
+    def derive(self, op: Operation, active: tuple[str, ...]):
+        """The derivative of a call, and its arguments by parameter."""
+        function = unwrap(op.callee)
+        bound = bind_call(function, op.node)
+        wrt = tuple(
+            p
+            for p, a in bound.items()
+            if isinstance(a, gast.Name) and a.id in active
+        )
+        statics = tuple(
+            (p, self.resolve(a))
+            for p, a in bound.items()
+            if isinstance(a, (gast.Name, gast.Attribute))
+            and callable(self.resolve(a))
+            and self.resolve(a) is not MISSING
+        )
+        derived = self.program.called(function, wrt, statics)
+        for name in (derived.grad, derived.fwd, derived.bwd):
+            if name:
+                self.unit_name(name)
+        return derived, bound
+
+    # -- transformation ------------------------------------------------------------
+    def _sweeps(self) -> Sweeps:
+        self.keeps = False
+        prepared = prepare(
+            self.fn, self.normal.source, self.names, self.operation, self.temporary
+        )
+        fn = self.prepared = prepared.fn
+        operations = {
+            s: self.operation(s.value)
+            for s in grammar.statements(fn.body)
+            if isinstance(s, (gast.Assign, gast.Expr))
+        }
+        refuse_unknown_effects(self, operations)
+        wrt = list(self.wrt)
+        facts = parameter_facts(fn, self.normal.scope)
+        self.declared = dict(facts)
+        scalar = self.mode in ("grad", "value_and_grad") and not self.inner
+        found = shapes(fn, facts, self.inference)
+        if scalar:
+            _, points = must_be_scalar(fn, self.inference)
+            entry = points[dataflow.start(fn.body)]
+            facts = {
+                p: NUMBER if p in entry and not f.scalar else f for p, f in facts.items()
+            }
+            self.entry_scalars = entry & set(facts)
+            found = shapes(fn, facts, self.inference)
+            self.result = found.result
+            found = shapes(fn, facts, self.inference, scalar_result=True)
+        else:
+            self.entry_scalars = set()
+            self.result = found.result
+        self.shapes = found
+        self.context = Context(
+            fn,
+            self.normal.source,
+            operations,
+            activity(fn, operations, wrt),
+            found,
+            self.inference,
+            self.names,
+            self.use,
+            self.derive,
+            self.outer,
+            self.temporary,
+        )
+        scalars = _scalar_names(fn, found)
+        storage = Storage(
+            fn, self._fresh, self._cheap(scalars), self._pure_test, prepared.flags
+        )
+        both = sweeps(self.context, wrt, self.seed, storage)
+        self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
+        if self.mode in ("grad", "value_and_grad") and not self.inner:
+            self.scalars.add(self.seed)
+        return both
+
+    def _fresh(self, base: str) -> str:
+        made = self.names.fresh(base)
+        self.temporary.add(made)
+        return made
+
+    def _cheap(self, scalars: set[str]):
+        def cheap(stmt: gast.Assign) -> bool:
+            value = stmt.value
+            if not isinstance(stmt.targets[0], gast.Name):
+                return False
+            if isinstance(value, (gast.Subscript, gast.Attribute, gast.Name)):
+                return True
+            if isinstance(value, gast.UnaryOp):
+                return True
+            if isinstance(value, gast.BinOp):
+                name = stmt.targets[0].id
+                costly = isinstance(value.op, (gast.MatMult, gast.Pow))
+                return not costly and (name in self.normal.temporary or name in scalars)
+            return False
+
+        return cheap
+
+    def _pure_test(self, test: gast.AST) -> bool:
+        return all(
+            self.pure(n) for n in gast.walk(test) if isinstance(n, gast.Call)
+        )
+
+    def pure(self, call: gast.Call) -> bool:
+        """Whether a call may be dropped, moved or made twice."""
+        if isinstance(call.func, gast.Name) and call.func.id in self.bindings:
+            binding = self.bindings[call.func.id]
+            if binding.kind == "unit":
+                return False
+        return purity.pure(self.operation(call), self.resolve)
+
+    def fresh_result(self, call: gast.Call) -> bool:
+        """Whether what a call returns shares no memory with anything."""
+        return purity.fresh(self.operation(call))
+
+    def optimised(self, fn: gast.FunctionDef) -> gast.FunctionDef:
+        facts = Facts(
+            pure=self.pure,
+            temporary=self.temporary,
+            scalar=self.scalars,
+            fresh=self.fresh_result,
+        )
+        fn = optimize(fn, facts)
+        return polish.polish(fn, facts, self.names)
+
+    # -- what is emitted -----------------------------------------------------------
+    def joint(self, name: str) -> Unit:
+        """Both sweeps in one function."""
+        both = self._sweeps()
+        bars = [both.bars[n] for n in self.wrt]
+        body = list(both.forward)
+        value = both.value
+        if self.mode != "grad":
+            value = self._safe_value(both, body)
+        checks = self._checks(body, both)
+        result = bars[0] if self.single else gast.Tuple(bars, gast.Load())
+        if self.mode != "grad":
+            result = gast.Tuple([value, result], gast.Load())
+        end = _last(result)
+        text = self._docstring(bars)
+        body = [
+            *checks,
+            grammar.Comment(FORWARD, blank=True),
+            *body,
+            grammar.Comment(BACKWARD, blank=True),
+            *both.backward,
+            end,
+        ]
+        seed = grammar.constant(1.0) if self.mode != "vjp" else None
+        fn = self._definition(name, body, seed)
+        fn = self.optimised(fn)
+        self.keeps = _keeps(fn)
+        fn.body.insert(0, gast.Expr(grammar.constant(text)))
+        return self._unit(name, fn)
+
+    def _safe_value(self, both: Sweeps, body: list[gast.AST]) -> gast.AST:
+        """The value of the primal, out of the reach of the backward sweep."""
+        written = grammar.all_writes(both.backward)
+        if grammar.names_read(both.value) & written or not isinstance(
+            both.value, (gast.Name, gast.Constant)
+        ):
+            held = self.names.fresh("value")
+            body.append(grammar.assign(held, both.value))
+            return grammar.name(held)
+        return both.value
+
+    def _checks(self, body: list[gast.AST], both: Sweeps) -> list[gast.AST]:
+        """What must be checked of arguments and result, which no type says."""
+        if self.inner:
+            return []
+        unknown = [p for p in self.wrt if not _declared_inexact(self.declared[p])]
+        out: list[gast.AST] = []
+        quoted = grammar.constant(self.normal.source.name)
+        if self.mode == "vjp":
+            if unknown:
+                out.append(self._check("check_inexact", [], unknown))
+            body.append(
+                gast.Expr(
+                    grammar.call(
+                        self.use("helper", "check_seed"),
+                        grammar.name(self.seed),
+                        grammar.clone(both.value),
+                    )
+                )
+            )
+            return out
+        must = {p for p in self.entry_scalars if not self.declared[p].scalar}
+        if self.result.scalar and must <= set(self.wrt):
+            scalars = [p for p in unknown if p in must]
+            scalars += [p for p in self.wrt if p in must and p not in scalars]
+            rest = [p for p in unknown if p not in must]
+            if scalars:
+                out.append(self._check("check_scalars", [quoted], scalars))
+            if rest:
+                out.append(self._check("check_inexact", [], rest))
+            return out
+        if unknown:
+            out.append(self._check("check_inexact", [], unknown))
+        body.append(
+            gast.Expr(
+                grammar.call(
+                    self.use("helper", "check_scalar_result"),
+                    quoted,
+                    grammar.clone(both.value),
+                )
+            )
+        )
+        return out
+
+    def _check(self, helper: str, args: list[gast.AST], names: list[str]) -> gast.AST:
+        keywords = {n: grammar.name(n) for n in names}
+        return gast.Expr(grammar.call(self.use("helper", helper), *args, **keywords))
+
+    def _docstring(self, bars: list[gast.AST]) -> str:
+        names = [b.id for b in bars]
+        quoted = [f"`{n}`" for n in self.wrt]
+        inputs = " and ".join([", ".join(quoted[:-1]), quoted[-1]] if quoted[1:] else quoted)
+        shown = names[0] if self.single else f"({', '.join(names)}{',' * (len(names) == 1)})"
+        if self.mode == "grad":
+            text = f"Return ``{shown}``: the gradient in {inputs}, scaled by `{self.seed}`."
+        elif self.mode == "value_and_grad":
+            text = (
+                f"Return ``(value, {shown})``: the value, and its gradient in {inputs}, "
+                f"scaled by `{self.seed}`."
+            )
+        else:
+            text = (
+                f"Return ``(value, {shown})``: the value, and the adjoints of {inputs} "
+                f"for the adjoint `{self.seed}` of the value."
+            )
+        constant = [f"`{p}`" for p in parameter_names(self.fn) if p not in self.wrt]
+        if constant:
+            text += f"\n\nHeld constant: {', '.join(constant)}."
+        return emit.wrap_docstring(text)
+
+    def _definition(
+        self, name: str, body: list[gast.AST], seed: gast.AST | None
+    ) -> gast.FunctionDef:
+        """The derivative as a function: the primal's parameters, and the seed."""
+        args = grammar.clone(self.normal.fn.args)
+        args.kwonlyargs.append(gast.Name(self.seed, gast.Param(), None, None))
+        args.kw_defaults.append(seed)
+        return self._function(name, args, body)
+
+    def _function(
+        self, name: str, args: gast.arguments, body: list[gast.AST]
+    ) -> gast.FunctionDef:
+        made = grammar.block("def f():\n    pass")[0]
+        made.name, made.args, made.body = name, args, body
+        return made
+
+    # -- the sweeps apart ----------------------------------------------------------
+    def wrapper(self, name: str, derived: Derived) -> Unit:
+        """The derivative of a recursive function: its two sweeps, one after the other."""
+        self.unit_name(derived.fwd)
+        self.unit_name(derived.bwd)
+        args, keywords = self._passed()
+        value = "value" if self.mode != "grad" else "_"
+        value = self.names.fresh(value) if value == "value" else "_"
+        tape = self.names.fresh("tape")
+        pair = gast.Tuple(
+            [grammar.name(value, store=True), grammar.name(tape, store=True)], gast.Store()
+        )
+        first = grammar.assign(
+            pair, gast.Call(grammar.name(derived.fwd), args, keywords)
+        )
+        args, keywords = self._passed()
+        keywords.append(gast.keyword("out_bar", grammar.name(self.seed)))
+        result: gast.AST = gast.Call(
+            grammar.name(derived.bwd), [*args, grammar.name(tape)], keywords
+        )
+        bars = [grammar.name(f"{n}_bar") for n in self.wrt]
+        if not self.single and len(bars) == 1:
+            result = gast.Tuple([result], gast.Load())
+        if self.mode != "grad":
+            result = gast.Tuple([grammar.name(value), result], gast.Load())
+        body = [gast.Expr(grammar.constant(self._docstring(bars))), first]
+        checks: list[gast.AST] = []
+        unknown = [p for p in self.wrt if not self.declared[p].inexact]
+        if unknown:
+            checks.append(self._check("check_inexact", [], unknown))
+        if self.mode != "vjp":
+            quoted = grammar.constant(self.normal.source.name)
+            if not self.result.scalar or self.entry_scalars - {
+                p for p in self.entry_scalars if self.declared[p].scalar
+            }:
+                helper = self.use("helper", "check_scalar_result")
+                if value == "_":
+                    value = self.names.fresh("value")
+                    pair.elts[0] = grammar.name(value, store=True)
+                body.append(gast.Expr(grammar.call(helper, quoted, grammar.name(value))))
+        else:
+            helper = self.use("helper", "check_seed")
+            body.append(
+                gast.Expr(grammar.call(helper, grammar.name(self.seed), grammar.name(value)))
+            )
+        body[1:1] = checks
+        body.append(gast.Return(result))
+        seed = grammar.constant(1.0) if self.mode != "vjp" else None
+        return self._unit(name, self._definition(name, body, seed))
+
+    def _passed(self) -> tuple[list[gast.AST], list[gast.keyword]]:
+        """The primal's parameters, passed on."""
+        a = self.normal.fn.args
+        args = [grammar.name(p.id) for p in [*a.posonlyargs, *a.args]]
+        if a.vararg is not None:
+            args.append(gast.Starred(grammar.name(a.vararg.id), gast.Load()))
+        keywords = [gast.keyword(p.id, grammar.name(p.id)) for p in a.kwonlyargs]
+        if a.kwarg is not None:
+            keywords.append(gast.keyword(None, grammar.name(a.kwarg.id)))
+        return args, keywords
+
+    def split(self, derived: Derived) -> tuple[Unit, Unit]:
+        """The two sweeps as two functions, which share a tape."""
+        both = self._sweeps()
+        bars = [both.bars[n] for n in self.wrt]
+        result = bars[0] if len(bars) == 1 else gast.Tuple(bars, gast.Load())
+        tape = self.names.fresh("tape")
+        # Optimised in one piece, so that what the backward sweep needs is known.
+        mark = grammar.assign(tape, gast.Tuple([], gast.Load()))
+        value = self.names.fresh("value")
+        self.temporary.add(value)
+        out = grammar.call(self._boundary, both.value)
+        fn = self._definition(
+            derived.fwd,
+            [*both.forward, gast.Expr(out), *both.backward, _last(result)],
+            grammar.constant(1.0),
+        )
+        del mark
+        fn = self.optimised(fn)
+        at = next(i for i, s in enumerate(fn.body) if self._is_boundary(s))
+        value = fn.body[at].value.args[0]
+        forward, backward = fn.body[:at], fn.body[at + 1 :]
+        kept = self._taped(forward, backward)
+        fwd = self._forward_half(derived.fwd, forward, value, kept)
+        bwd = self._backward_half(derived.bwd, backward, tape, kept)
+        return self._unit(derived.fwd, fwd), self._unit(derived.bwd, bwd)
+
+    _boundary = "sweep_boundary"
+
+    def _is_boundary(self, stmt: gast.AST) -> bool:
+        return (
+            isinstance(stmt, gast.Expr)
+            and isinstance(stmt.value, gast.Call)
+            and grammar.is_name(stmt.value.func, self._boundary)
+        )
+
+    def _taped(self, forward: list[gast.AST], backward: list[gast.AST]) -> list[str]:
+        """The names that the forward sweep binds and the backward sweep reads."""
+        probe = self._function("probe", grammar.clone(self.normal.fn.args), backward)
+        probe.args.args, probe.args.kwonlyargs, probe.args.posonlyargs = [], [], []
+        probe.args.defaults, probe.args.kw_defaults = [], []
+        read = live_at_start(backward)
+        bound: list[str] = []
+        for s in grammar.statements(forward):
+            for n in grammar.writes(s):
+                if n in read and n not in bound:
+                    bound.append(n)
+        return bound
+
+    def _forward_half(self, name, body, value, kept) -> gast.FunctionDef:
+        tape = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
+        unbound = maybe_unbound(body, kept, parameter_names(self.normal.fn))
+        lead = [grammar.assign(n, grammar.constant(None)) for n in unbound]
+        said = f"Forward sweep of `{self.normal.source.name}`: return its value and the tape."
+        result = gast.Return(gast.Tuple([value, tape], gast.Load()))
+        args = grammar.clone(self.normal.fn.args)
+        body = [gast.Expr(grammar.constant(said)), *lead, *body, result]
+        return polish.early_returns(self._function(name, args, body))
+
+    def _backward_half(self, name, body, tape, kept) -> gast.FunctionDef:
+        fn = self._definition(name, list(body), grammar.constant(1.0))
+        fn.args.kw_defaults[-1] = None
+        place = len(fn.args.args)
+        fn.args.args.insert(place, gast.Name(tape, gast.Param(), None, None))
+        # The tape has no default, so none may stand before it.
+        fn.args.defaults = []
+        if kept:
+            targets = gast.Tuple([grammar.name(n, store=True) for n in kept], gast.Store())
+            fn.body.insert(0, grammar.assign(targets, grammar.name(tape)))
+        shown = [f"{n}_bar" for n in self.wrt]
+        returned = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
+        said = f"Backward sweep of `{self.normal.source.name}`: return ``{returned}``."
+        fn.body.insert(0, gast.Expr(grammar.constant(said)))
+        return polish.early_returns(fn)
+
+    def _unit(self, name: str, fn: gast.FunctionDef) -> Unit:
+        used = grammar.free_names(fn)
+        bindings = {n: b for n, b in self.bindings.items() if n in used}
+        return Unit(name, fn, emit.function_text(fn), self.normal.source, bindings)
+
+
+def _last(result: gast.AST) -> gast.Return:
+    """The return of a derivative, which belongs to no line of the source."""
+    stmt = gast.Return(result)
+    stmt.lineno = -1
+    return stmt
+
+
+def live_at_start(body: list[gast.AST]) -> set[str]:
+    """The names that a block reads before it writes them, on some path."""
+    flow = dataflow.Backward(_reads_and_writes)
+    return flow.run(body, set()) or set()
+
+
+def _reads_and_writes(stmt: gast.AST, state: set[str]) -> None:
+    state.difference_update(grammar.writes(stmt))
+    state.update(grammar.reads(stmt))
+
+
+def maybe_unbound(body: list[gast.AST], names: list[str], bound: list[str]) -> list[str]:
+    """Those of `names` that some path through a block leaves unbound."""
+
+    def transfer(stmt: gast.AST, state: set[str]) -> None:
+        state.update(grammar.writes(stmt))
+
+    flow = dataflow.Forward(transfer, lambda a, b: a & b)
+    end = flow.run(body, set(bound))
+    return [n for n in names if end is not None and n not in end]
+
+
+def _keeps(fn: gast.FunctionDef) -> bool:
+    """Whether an emitted function has a forward sweep."""
+    return any(
+        isinstance(s, grammar.Comment) and s.text == FORWARD for s in fn.body
+    )
+
+
+def _declared_inexact(fact: Fact) -> bool:
+    return fact.inexact
+
+
+def _constant_names(normal: Normal) -> dict[str, object]:
+    """Local names that are bound once, to an object known from outside."""
+    count: dict[str, int] = {}
+    values: dict[str, gast.AST] = {}
+    for s in grammar.statements(normal.fn.body):
+        for n in grammar.writes(s):
+            count[n] = count.get(n, 0) + 1
+        if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+            values[s.targets[0].id] = s.value
+    found = {}
+    for n, v in values.items():
+        if count[n] == 1 and isinstance(v, (gast.Name, gast.Attribute)):
+            obj = normal.scope.resolve(v)
+            if callable(obj) or isinstance(obj, types.ModuleType):
+                found[n] = obj
+    return found
+
+
+def _scalar_names(fn: gast.FunctionDef, found: Shapes) -> set[str]:
+    """The names that hold scalars wherever they are bound."""
+    names: dict[str, bool] = {}
+    for facts in found.targets.values():
+        for n, f in facts.items():
+            names[n] = names.get(n, True) and f.scalar
+    start = found.points.get(dataflow.start(fn.body), {})
+    for n, f in start.items():
+        names[n] = names.get(n, True) and f.scalar
+    return {n for n, scalar in names.items() if scalar}
+
+
+def refuse_unknown_effects(work: _Function, operations: dict[gast.AST, Operation]) -> None:
+    """Nothing yet: see `purity`."""
+    del work, operations

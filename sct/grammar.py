@@ -1,0 +1,249 @@
+"""The trees that travel through sct, and what each stage promises of them.
+
+All trees are gast trees.  Three grammars follow one another:
+
+source
+    what a user writes; `sct.fence` says what of it can be differentiated.
+ANF (A-normal form), after `sct.desugar` and `sct.anf`
+    one operation on atoms per statement::
+
+        function ::= def f(parameters): block                 ending in the only `return`
+        block    ::= statement*
+        statement::= name = op  |  name, ... = op  |  op       (the last for its effect)
+                   | if test: block else: block
+                   | for name in range(index, ...): block      (also reversed(range(...));
+                                                             other iterables are lowered)
+                   | while test: block
+                   | break                                     (last in its block)
+                   | with expr, ...: block  |  assert test, expr  |  raise expr
+                   | pass  |  def g(...): ...                   (untouched local function)
+                   | return atom  |  return (atom, ...)
+        op       ::= atom | (atom, ...) | [atom, ...] | atom ⊕ atom | ⊖ atom
+                   | callee(atom, ..., key=atom, *atom, **atom) | atom[index] | atom.attr
+                   | comparison | boolean | f-string | lambda   (never differentiated)
+        atom     ::= name | constant
+        callee   ::= name | name.attr.attr...
+        index    ::= atom | slice of atoms | tuple of these
+        test     ::= an expression without walrus            (never differentiated)
+
+derivative
+    the statements of ANF and nested expressions, `Comment` statements,
+    `s.append(x)`, `x = s.pop()`, `x_bar += e` and subscript targets.
+
+Nothing is ever marked on a node: analyses return dictionaries keyed by node.
+Every statement keeps the `lineno` of the user's statement that it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gast
+
+
+class Comment(gast.stmt):
+    """A comment line, as a statement: it reads nothing and writes nothing.
+
+    Parameters
+    ----------
+    text : str
+        What follows the ``# ``.
+    blank : bool
+        Whether an empty line stands above it (section headings).
+    """
+
+    _fields = ("text", "blank")
+    _attributes = ("lineno",)
+
+    def __init__(self, text: str = "", blank: bool = False, lineno: int = 0):
+        super().__init__()
+        self.text, self.blank, self.lineno = text, blank, lineno
+
+
+def name(id: str, store: bool = False) -> gast.Name:
+    """A name, read unless `store`."""
+    return gast.Name(id, gast.Store() if store else gast.Load(), None, None)
+
+
+def constant(value: object) -> gast.Constant:
+    """A literal."""
+    return gast.Constant(value, None)
+
+
+def assign(target: str | gast.AST, value: gast.AST, at: gast.AST | None = None) -> gast.Assign:
+    """``target = value``, with the line of `at`."""
+    if isinstance(target, str):
+        target = name(target, store=True)
+    return located(gast.Assign([target], value, None), at)
+
+
+def call(func: str | gast.AST, *args: gast.AST, **keywords: gast.AST) -> gast.Call:
+    """``func(*args, **keywords)``; a dotted string is an attribute chain."""
+    if isinstance(func, str):
+        func = expression(func)
+    return gast.Call(func, list(args), [gast.keyword(k, v) for k, v in keywords.items()])
+
+
+def expression(text: str) -> gast.AST:
+    """The tree of one expression."""
+    return gast.parse(text, mode="eval").body
+
+
+def block(text: str) -> list[gast.AST]:
+    """The trees of some statements."""
+    return gast.parse(text).body
+
+
+def located(node: gast.AST, at: gast.AST | None) -> gast.AST:
+    """`node` and all below it that has no line yet, given the line of `at`."""
+    line = getattr(at, "lineno", None) or 0
+    column = getattr(at, "col_offset", None) or 0
+    for n in gast.walk(node):
+        if not getattr(n, "lineno", None):
+            n.lineno, n.col_offset = line, column
+    return node
+
+
+def clone(node):
+    """A deep copy: no node ever has two parents.
+
+    A loop, not a recursion: a long sum is as deep as it has operands.
+    """
+    top = [node]
+    stack = [top]
+    while stack:
+        n = stack.pop()
+        fields = vars(n).items() if isinstance(n, gast.AST) else enumerate(n)
+        for key, value in list(fields):
+            if isinstance(value, gast.AST):
+                copied = type(value).__new__(type(value))
+                vars(copied).update(vars(value))
+            elif isinstance(value, list):
+                copied = list(value)
+            else:
+                continue
+            if isinstance(n, gast.AST):
+                setattr(n, key, copied)
+            else:
+                n[key] = copied
+            stack.append(copied)
+    return top[0]
+
+
+BLOCKS = ("body", "orelse", "finalbody")
+
+
+def blocks(stmt: gast.AST) -> Iterator[list[gast.AST]]:
+    """The blocks directly inside a compound statement (not those of a local function)."""
+    if isinstance(stmt, (gast.If, gast.For, gast.While, gast.With)):
+        for field in BLOCKS:
+            inner = getattr(stmt, field, None)
+            if inner:
+                yield inner
+
+
+def statements(body: list[gast.AST]) -> Iterator[gast.AST]:
+    """All statements of a block, outer before inner, in order of the text."""
+    stack = list(reversed(body))
+    while stack:
+        s = stack.pop()
+        yield s
+        inner = [t for b in blocks(s) for t in b]
+        stack.extend(reversed(inner))
+
+
+def is_name(node: gast.AST, id: str | None = None) -> bool:
+    """Whether `node` is a name (that name, when `id` is given)."""
+    return isinstance(node, gast.Name) and (id is None or node.id == id)
+
+
+def target_names(target: gast.AST) -> list[str]:
+    """The names that an assignment target binds, in order."""
+    if isinstance(target, gast.Name):
+        return [target.id]
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return [n for t in target.elts for n in target_names(t)]
+    if isinstance(target, gast.Starred):
+        return target_names(target.value)
+    return []
+
+
+def writes(stmt: gast.AST) -> list[str]:
+    """The names that a statement itself binds (a compound one: in its head only)."""
+    if isinstance(stmt, gast.Assign):
+        return [n for t in stmt.targets for n in target_names(t)]
+    if isinstance(stmt, (gast.AugAssign, gast.AnnAssign)):
+        return target_names(stmt.target)
+    if isinstance(stmt, gast.For):
+        return target_names(stmt.target)
+    if isinstance(stmt, gast.With):
+        return [n for i in stmt.items if i.optional_vars for n in target_names(i.optional_vars)]
+    if isinstance(stmt, (gast.FunctionDef, gast.ClassDef)):
+        return [stmt.name]
+    if isinstance(stmt, (gast.Import, gast.ImportFrom)):
+        return [(a.asname or a.name).split(".")[0] for a in stmt.names]
+    return []
+
+
+def all_writes(body: list[gast.AST]) -> set[str]:
+    """The names bound anywhere in a block."""
+    return {n for s in statements(body) for n in writes(s)}
+
+
+def names_read(node: gast.AST) -> set[str]:
+    """The names that an expression reads, those of lambdas' own parameters left out."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, gast.Name):
+            if isinstance(n.ctx, gast.Load):
+                found.add(n.id)
+        elif isinstance(n, (gast.Lambda, gast.FunctionDef)):
+            found |= free_names(n)
+        else:
+            stack.extend(gast.iter_child_nodes(n))
+    return found
+
+
+def free_names(fn: gast.FunctionDef | gast.Lambda) -> set[str]:
+    """The names that a function takes from outside itself."""
+    a = fn.args
+    own = {p.id for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg] if p}
+    outer: set[str] = set()
+    for d in [*a.defaults, *[d for d in a.kw_defaults if d]]:
+        outer |= names_read(d)
+    if isinstance(fn, gast.Lambda):
+        return outer | (names_read(fn.body) - own)
+    own |= all_writes(fn.body)
+    inner = {n for s in statements(fn.body) for n in reads(s)}
+    inner |= {n for s in statements(fn.body) if isinstance(s, gast.Return) and s.value
+              for n in names_read(s.value)}
+    return outer | (inner - own)
+
+
+def heads(stmt: gast.AST) -> list[gast.AST]:
+    """The expressions that a statement itself evaluates (a compound one: its head only)."""
+    if isinstance(stmt, Comment):
+        return []
+    if isinstance(stmt, gast.If) or isinstance(stmt, gast.While):
+        return [stmt.test]
+    if isinstance(stmt, gast.For):
+        return [stmt.iter]
+    if isinstance(stmt, gast.With):
+        return [i.context_expr for i in stmt.items]
+    if isinstance(stmt, gast.Assign):
+        return [stmt.value, *[t for t in stmt.targets if not isinstance(t, gast.Name)]]
+    if isinstance(stmt, gast.AugAssign):
+        return [stmt.value, stmt.target]
+    if isinstance(stmt, gast.FunctionDef):
+        return [stmt]
+    return [n for n in gast.iter_child_nodes(stmt) if isinstance(n, gast.expr)]
+
+
+def reads(stmt: gast.AST) -> set[str]:
+    """The names that a statement itself reads (a compound one: in its head only)."""
+    found = {n for h in heads(stmt) for n in names_read(h)}
+    if isinstance(stmt, gast.AugAssign):
+        found |= set(target_names(stmt.target))
+    return found

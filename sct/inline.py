@@ -1,0 +1,257 @@
+"""A rule's body, put into the derivative at hand.
+
+A rule such as ::
+
+    def truediv(out, a, b, *, out_bar):
+        a_bar = out_bar / b
+        b_bar = -out_bar * a / (b * b)
+        return a_bar, b_bar
+
+applied to ``y = u / v`` with only `u` active becomes the expression ``y_bar / v``:
+parameters are replaced by the operands, tests on facts that are known are decided,
+what no wanted adjoint needs is dropped, and the rule's own locals get fresh names, so
+that they never meet the user's.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+
+import gast
+
+from sct import grammar
+from sct.templates import Rule
+
+
+def instantiate(
+    rule: Rule,
+    values: Mapping[str, gast.AST],
+    wanted: set[str],
+    *,
+    rank: Callable[[gast.AST], int | None],
+    fresh: Callable[[str], str],
+    outer: Callable[[str, Rule], str],
+) -> tuple[list[gast.AST], dict[str, gast.AST]]:
+    """The statements and the adjoint expressions of one use of a rule.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule; its tree is left alone.
+    values : mapping of str to tree
+        The expressions for its parameters, `out` and `out_bar`.
+    wanted : set of str
+        The parameters whose adjoint (or partial derivative) is asked for.
+    rank : callable
+        The rank of an operand, None where it is not known.
+    fresh : callable
+        A new name from a wish.
+    outer : callable
+        The name in the emitted code for a global of the rule's module.
+
+    Returns
+    -------
+    statements : list of trees
+        To stand before the expressions.
+    expressions : dict
+        Wanted parameter → its adjoint (partial) as an expression.
+    """
+    tree = rule.tree
+    known = {p: grammar.constant(d) for p, d in _defaults(rule).items()}
+    known.update(values)
+    body = _decide(grammar.clone(tree.body), known, rank)
+    returned = body.pop().value
+    many = isinstance(returned, gast.Tuple) and len(rule.wrt) != 1
+    results = dict(zip(rule.wrt, returned.elts if many else [returned], strict=True))
+    results = {p: e for p, e in results.items() if p in wanted}
+
+    body = _needed(body, {n for e in results.values() for n in grammar.names_read(e)})
+    body, results = _folded(body, results)
+    own = grammar.all_writes(body)
+    renamed = {n: fresh(n) for n in sorted(own)}
+
+    def substitute(node: gast.AST) -> gast.AST:
+        return _Substitute(known, renamed, lambda n: outer(n, rule)).visit(node)
+
+    body = [substitute(s) for s in body]
+    return body, {p: substitute(e) for p, e in results.items()}
+
+
+def _number(value: float) -> gast.AST:
+    """A literal; a negative one as Python writes it."""
+    if value < 0:
+        return gast.UnaryOp(gast.USub(), grammar.constant(-value))
+    return grammar.constant(value)
+
+
+def _defaults(rule: Rule) -> dict[str, object]:
+    parameters = inspect.signature(rule.function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _decide(body, known, rank) -> list[gast.AST]:
+    """Decide the tests on facts that are known while transforming."""
+    out: list[gast.AST] = []
+    for stmt in body:
+        if not isinstance(stmt, gast.If):
+            out.append(stmt)
+            continue
+        truth = _truth(stmt.test, known, rank)
+        if truth is None:
+            stmt.body = _decide(stmt.body, known, rank)
+            stmt.orelse = _decide(stmt.orelse, known, rank)
+            out.append(stmt)
+        else:
+            out += _decide(stmt.body if truth else stmt.orelse, known, rank)
+    return out
+
+
+def _truth(test, known, rank) -> bool | None:
+    """Whether a rule's test holds, None when that shows only at run time.
+
+    Tests of unknown ranks count as false: the last branch of such a chain is general.
+    """
+    if isinstance(test, gast.BoolOp):
+        parts = [_truth(v, known, rank) for v in test.values]
+        decisive = isinstance(test.op, gast.Or)
+        if decisive in parts:
+            return decisive
+        return None if None in parts else not decisive
+    if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+        inner = _truth(test.operand, known, rank)
+        return None if inner is None else not inner
+    if isinstance(test, gast.Compare) and _is_ndim(test.left):
+        found = rank(known[test.left.args[0].id])
+        return found is not None and _compare(test.ops[0], found, test.comparators[0].value)
+    if isinstance(test, gast.Compare) and len(test.ops) == 1:
+        left, right = _value(test.left, known), _value(test.comparators[0], known)
+        none = isinstance(test.comparators[0], gast.Constant) and right == (None,)
+        if left is not None and right is not None:
+            return _compare(test.ops[0], left[0], right[0])
+        if none and isinstance(test.left, gast.Name):
+            node = known.get(test.left.id)
+            if node is not None and not isinstance(node, (gast.Name, gast.Constant)):
+                return isinstance(test.ops[0], gast.IsNot)
+        return None
+    value = _value(test, known)
+    return None if value is None else bool(value[0])
+
+
+def _value(node, known) -> tuple[object] | None:
+    """The value of a literal, in a tuple; None when it is not one."""
+    if isinstance(node, gast.Name) and node.id in known:
+        node = known[node.id]
+    if isinstance(node, gast.Constant):
+        return (node.value,)
+    if (
+        isinstance(node, gast.UnaryOp)
+        and isinstance(node.op, gast.USub)
+        and isinstance(node.operand, gast.Constant)
+    ):
+        return (-node.operand.value,)
+    return None
+
+
+def _is_ndim(node: gast.AST) -> bool:
+    return (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and node.func.attr == "ndim"
+        and isinstance(node.args[0], gast.Name)
+    )
+
+
+def _compare(op: gast.AST, left: object, right: object) -> bool | None:
+    if isinstance(op, gast.Is):
+        return left is right
+    if isinstance(op, gast.IsNot):
+        return left is not right
+    try:
+        return {
+            gast.Eq: lambda: left == right,
+            gast.NotEq: lambda: left != right,
+            gast.Lt: lambda: left < right,
+            gast.LtE: lambda: left <= right,
+            gast.Gt: lambda: left > right,
+            gast.GtE: lambda: left >= right,
+        }[type(op)]()
+    except (KeyError, TypeError):
+        return None
+
+
+def _needed(body: list[gast.AST], live: set[str]) -> list[gast.AST]:
+    """The statements that the names `live` at the end depend on."""
+    kept: list[gast.AST] = []
+    for stmt in reversed(body):
+        if isinstance(stmt, gast.If):
+            names = grammar.all_writes([stmt])
+            if names & live:
+                stmt.body = _needed(stmt.body, set(live))
+                stmt.orelse = _needed(stmt.orelse, set(live))
+                live |= {n for s in grammar.statements([stmt]) for n in grammar.reads(s)}
+                kept.append(stmt)
+        elif set(grammar.writes(stmt)) & live:
+            live -= set(grammar.writes(stmt))
+            live |= grammar.reads(stmt)
+            kept.append(stmt)
+    return kept[::-1]
+
+
+def _folded(body, results):
+    """Put a returned name's only assignment into its place: ``return out_bar / b``."""
+    count: dict[str, int] = {}
+    for node in [*body, *results.values()]:
+        for n in gast.walk(node):
+            if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
+                count[n.id] = count.get(n.id, 0) + 1
+    kept = list(body)
+    results = dict(results)
+    for p, e in results.items():
+        if not isinstance(e, gast.Name) or count[e.id] > 1:
+            continue
+        at = [s for s in kept if e.id in grammar.all_writes([s])]
+        if len(at) == 1 and isinstance(at[0], gast.Assign):
+            results[p] = at[0].value
+            kept.remove(at[0])
+    return kept, results
+
+
+class _Substitute(gast.NodeTransformer):
+    """Parameters by operands, locals by fresh names, globals by emitted names."""
+
+    def __init__(self, values, renamed, outer):
+        self.values, self.renamed, self.outer = values, renamed, outer
+
+    def visit_Name(self, node):
+        if node.id in self.renamed:
+            return gast.Name(self.renamed[node.id], node.ctx, None, None)
+        if node.id in self.values:
+            return grammar.clone(self.values[node.id])
+        return gast.Name(self.outer(node.id), node.ctx, None, None)
+
+    def visit_BinOp(self, node):
+        """Literals are computed: ``x ** (3 - (3 != 0))`` is ``x ** 2``."""
+        self.generic_visit(node)
+        left, right = _value(node.left, {}), _value(node.right, {})
+        if isinstance(node.op, gast.Pow) and right in ((1,), (1.0,)):
+            return node.left
+        if isinstance(node.op, gast.Sub) and left is not None and right is not None:
+            return _number(left[0] - right[0])
+        return node
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        left, right = _value(node.left, {}), _value(node.comparators[0], {})
+        if left is not None and right is not None:
+            found = _compare(node.ops[0], left[0], right[0])
+            if found is not None:
+                return grammar.constant(found)
+        return node
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        # `out_bar[1]` of a result that is unpacked at once.
+        if isinstance(node.value, gast.Tuple) and isinstance(node.slice, gast.Constant):
+            return node.value.elts[node.slice.value]
+        return node

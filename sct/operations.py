@@ -1,0 +1,239 @@
+"""What one statement of ANF does, as far as derivatives are concerned.
+
+`classify` looks at the single operation of a statement, finds the object that is
+called, and says which rule or which function of the user's answers for it, with the
+arguments bound to parameter names.  Everything later works from these answers;
+nothing later looks at spellings such as ``np.sum`` or ``x.sum``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import gast
+import numpy as np
+
+from sct import grammar, templates
+from sct.resolve import MISSING, Scope
+
+# Values of these never carry a derivative, whatever they are computed from.
+UNDIFFERENTIATED = (gast.Compare, gast.BoolOp, gast.JoinedStr)
+OPAQUE = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """The operation of one statement.
+
+    Attributes
+    ----------
+    kind : str
+        ``"copy"``, ``"tuple"``, ``"rule"``, ``"call"`` (a function of the user's),
+        ``"constant"`` (no derivative) or ``"opaque"`` (not known: refused when a
+        varied value goes in).
+    node : gast.AST
+        The expression.
+    operands : tuple of str
+        The names through which derivatives flow.
+    held : tuple of str
+        The names for which the rule has no derivative, though there is one.
+    rule : templates.Rule or None
+        The rule, for ``"rule"``.
+    callee : object
+        The object called, `MISSING` when not known.
+    arguments : mapping
+        Parameter of the rule → expression.
+    inputs, keywords : tuple, mapping
+        The arguments as given, the owner of a method first.
+    """
+
+    kind: str
+    node: gast.AST
+    operands: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    rule: templates.Rule | None = None
+    callee: object = MISSING
+    arguments: Mapping[str, gast.AST] = field(default_factory=dict)
+    inputs: tuple[gast.AST, ...] = ()
+    keywords: Mapping[str, gast.AST] = field(default_factory=dict)
+
+
+class BindError(Exception):
+    """The call does not fit the rule's parameters; `args[0]` says why."""
+
+
+class Resolver:
+    """`Scope` plus the local names known to denote one object throughout.
+
+    Parameters
+    ----------
+    scope : Scope
+        The function's globals, cells and builtins.
+    statics : mapping of str to object
+        Local names bound once to a known object (``g = np.sin``).
+    """
+
+    def __init__(self, scope: Scope, statics: Mapping[str, object]):
+        self.scope, self.statics = scope, statics
+
+    def __call__(self, expr: gast.AST) -> object:
+        """The object that a name or attribute chain denotes, or `MISSING`."""
+        chain = []
+        root = expr
+        while isinstance(root, gast.Attribute):
+            chain.append(root.attr)
+            root = root.value
+        if isinstance(root, gast.Name) and root.id in self.statics:
+            found = self.statics[root.id]
+            for attr in reversed(chain):
+                found = getattr(found, attr, MISSING)
+            return found
+        return self.scope.resolve(expr)
+
+
+def classify(value: gast.AST, resolve: Resolver) -> Operation:
+    """What the expression `value`, one operation on atoms, does."""
+    if isinstance(value, gast.Name):
+        return Operation("copy", value, (value.id,))
+    if isinstance(value, gast.Constant) or isinstance(value, UNDIFFERENTIATED):
+        return Operation("constant", value)
+    if isinstance(value, gast.BinOp):
+        return _rule(templates.OPERATORS[type(value.op)], value, [value.left, value.right])
+    if isinstance(value, gast.UnaryOp):
+        if isinstance(value.op, (gast.Not, gast.Invert)):
+            return Operation("constant", value)
+        return _rule(templates.OPERATORS[type(value.op)], value, [value.operand])
+    if isinstance(value, gast.Subscript):
+        return _rule(operator.getitem, value, [value.value, value.slice])
+    if isinstance(value, (gast.Tuple, gast.List)):
+        names = tuple(e.id for e in value.elts if isinstance(e, gast.Name))
+        simple = all(isinstance(e, (gast.Name, gast.Constant)) for e in value.elts)
+        return Operation("tuple" if simple else "opaque", value, names)
+    if isinstance(value, gast.Attribute):
+        return _attribute(value, resolve)
+    if isinstance(value, gast.Call):
+        return _call(value, resolve)
+    return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
+
+
+def _attribute(value: gast.Attribute, resolve: Resolver) -> Operation:
+    if resolve(value) is not MISSING or value.attr in templates.PROPERTIES_CONSTANT:
+        return Operation("constant", value)
+    function = templates.METHODS.get(value.attr)
+    if function is not None and value.attr in templates.PROPERTIES:
+        return _rule(function, value, [value.value])
+    return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
+
+
+def _call(value: gast.Call, resolve: Resolver) -> Operation:
+    callee = resolve(value.func)
+    args = list(value.args)
+    if callee is MISSING and isinstance(value.func, gast.Attribute):
+        # A method of something computed here: an array's, if a derivative is asked for.
+        method = templates.METHODS.get(value.func.attr)
+        if method is not None and templates.lookup(method) is not None:
+            if method in (np.reshape, np.transpose) and len(args) > 1:
+                # x.reshape(2, 3) is np.reshape(x, (2, 3)).
+                args = [gast.Tuple(args, gast.Load())]
+            return _rule(method, value, [value.func.value, *args], value.keywords)
+    names = tuple(sorted(grammar.names_read(value)))
+    rule = templates.lookup(callee) if callee is not MISSING else None
+    if rule is not None:
+        return _rule(callee, value, args, value.keywords)
+    if isinstance(unwrap(callee), types.FunctionType):
+        return Operation("call", value, names, callee=callee)
+    given = {k.arg: k.value for k in value.keywords if k.arg}
+    return Operation("opaque", value, names, (), None, callee, {}, tuple(args), given)
+
+
+def unwrap(callee: object) -> object:
+    """The plain function behind a `functools.partial` that fixes nothing."""
+    while isinstance(callee, functools.partial) and not (callee.args or callee.keywords):
+        callee = callee.func
+    return callee
+
+
+def _rule(
+    primal: object,
+    node: gast.AST,
+    args: list[gast.AST],
+    keywords: Sequence[gast.keyword] = (),
+) -> Operation:
+    rule = templates.lookup(primal)
+    given = {k.arg: k.value for k in keywords if k.arg}
+    names = tuple(sorted(grammar.names_read(node)))
+    if rule is None or rule.kind == "zero":
+        kind = "opaque" if rule is None else "constant"
+        return Operation(kind, node, names, (), rule, primal, {}, tuple(args), given)
+    arguments = bind(rule, args, keywords)
+    operands = [n for p in rule.wrt for n in atoms(arguments.get(p))]
+    held = [
+        n
+        for p, a in arguments.items()
+        if p not in rule.wrt and p not in rule.zero
+        for n in sorted(grammar.names_read(a))
+    ]
+    return Operation(
+        "rule",
+        node,
+        tuple(operands),
+        tuple(held),
+        rule,
+        primal,
+        arguments,
+        tuple(args),
+        given,
+    )
+
+
+def bind(
+    rule: templates.Rule, args: list[gast.AST], keywords: Sequence[gast.keyword]
+) -> dict[str, gast.AST]:
+    """The arguments of a call, by the rule's parameter names.
+
+    Raises
+    ------
+    BindError
+        When the rule has no such parameter, or an argument is unpacked with ``*``.
+    """
+    try:
+        return dict(_bind(rule.signature, args, keywords).arguments)
+    except TypeError as e:
+        raise BindError(f"its rule does not take these arguments ({e})") from None
+
+
+def bind_call(function: types.FunctionType, node: gast.Call) -> dict[str, gast.AST]:
+    """The arguments of a call of a user's function, by its parameter names.
+
+    Raises
+    ------
+    BindError
+        When the call does not fit the function's signature.
+    """
+    signature = inspect.signature(function, follow_wrapped=False)
+    try:
+        return dict(_bind(signature, node.args, node.keywords).arguments)
+    except TypeError as e:
+        raise BindError(str(e)) from None
+
+
+def _bind(signature, args, keywords) -> inspect.BoundArguments:
+    if any(isinstance(a, gast.Starred) for a in args) or any(
+        k.arg is None for k in keywords
+    ):
+        raise BindError("its arguments are unpacked with `*` from an unknown value")
+    return signature.bind(*args, **{k.arg: k.value for k in keywords})
+
+
+def atoms(node: gast.AST | None) -> list[str]:
+    """The names in an operand: itself, or the elements of a literal list."""
+    if isinstance(node, gast.Name):
+        return [node.id]
+    if isinstance(node, (gast.List, gast.Tuple)):
+        return [n for e in node.elts for n in atoms(e)]
+    return []

@@ -1,0 +1,331 @@
+"""What a statement does to the names around it, and which names may share memory.
+
+`Effects` looks at a whole function once.  Memory is tracked by classes of names: two
+names are in one class when a value may flow from one to the other without being
+computed anew (``y = x``, ``y = x[1:]``, ``y = np.reshape(x, -1)``; not ``y = x + 1``).
+Of the outside (parameters and free names) anything may share with anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import gast
+
+from sct import grammar
+from sct.optimize.facts import Facts
+
+_OUTSIDE = "<outside>"
+_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
+
+# What evaluates its parts later, or many times.
+CLOSED = (
+    gast.Lambda,
+    gast.ListComp,
+    gast.SetComp,
+    gast.DictComp,
+    gast.GeneratorExp,
+    *_FUNCTIONS,
+)
+_ARITHMETIC = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant, gast.JoinedStr)
+
+
+@dataclass
+class Effect:
+    """Names bound, names whose value is written in place, and whether more happens."""
+
+    binds: set[str] = field(default_factory=set)
+    mutates: set[str] = field(default_factory=set)
+    impure: bool = False
+
+
+def root(node: gast.AST) -> str | None:
+    """The name that a chain of subscripts and attributes starts from."""
+    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Starred)):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else None
+
+
+def stack_call(node: gast.AST) -> tuple[str, str] | None:
+    """``(s, "append")`` or ``(s, "pop")`` for a call on a list used as a stack."""
+    if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)):
+        return None
+    owner, method = node.func.value, node.func.attr
+    arity = {"append": 1, "pop": 0}.get(method)
+    if not isinstance(owner, gast.Name) or node.keywords or len(node.args) != arity:
+        return None
+    return owner.id, method
+
+
+def stack_push(stmt: gast.AST) -> tuple[str, gast.AST] | None:
+    """``(s, v)`` when the statement is ``s.append(v)``."""
+    if isinstance(stmt, gast.Expr):
+        found = stack_call(stmt.value)
+        if found and found[1] == "append":
+            return found[0], stmt.value.args[0]
+    return None
+
+
+def stack_pop(stmt: gast.AST) -> str | None:
+    """``s`` when the statement is ``target = s.pop()`` or ``s.pop()``."""
+    if isinstance(stmt, (gast.Assign, gast.Expr)):
+        found = stack_call(stmt.value)
+        if found and found[1] == "pop":
+            return found[0]
+    return None
+
+
+def is_new_list(stmt: gast.AST) -> bool:
+    """Whether the statement is ``s = []``."""
+    return (
+        isinstance(stmt, gast.Assign)
+        and len(stmt.targets) == 1
+        and isinstance(stmt.targets[0], gast.Name)
+        and isinstance(stmt.value, gast.List)
+        and not stmt.value.elts
+    )
+
+
+def _count(counts: dict[str, int], node: gast.AST) -> None:
+    for n in gast.walk(node):
+        if isinstance(n, gast.Name):
+            counts[n.id] = counts.get(n.id, 0) + 1
+
+
+class Effects:
+    """Effects of statements and sharing of memory in one function.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function; it must not change while this object is asked.
+    facts : Facts
+        What is known of it.
+
+    Attributes
+    ----------
+    stacks : set of str
+        Names made by sct that hold lists which are only pushed, popped and tested.
+    pinned : set of str
+        Names read by local functions, at times this analysis cannot know.
+    """
+
+    def __init__(self, fn: gast.FunctionDef, facts: Facts):
+        self.facts = facts
+        self._parent: dict[str, str] = {}
+        self._containers: set[str] = set()
+        self._memo: dict[int, tuple[gast.AST, Effect]] = {}
+        every = list(grammar.statements(fn.body))
+        a = fn.args
+        own = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+        self._local = grammar.all_writes(fn.body)
+        for p in own:
+            if p is not None:
+                self._union(p.id, _OUTSIDE)
+        self._parameters = {p.id for p in own if p is not None}
+        self.pinned = self._find_pinned(every)
+        self.stacks = self._find_stacks(every)
+        self._share(every)
+        self._mutated: set[str] = set()
+        for s in fn.body:
+            effect = self.of(s)
+            self._mutated |= {self._find(m) for m in effect.mutates}
+            if effect.impure:
+                self._mutated.add(self._find(_OUTSIDE))
+
+    # Which names play which part.
+
+    def _find_pinned(self, every: list[gast.AST]) -> set[str]:
+        found: set[str] = set()
+        for s in every:
+            if isinstance(s, (gast.Global, gast.Nonlocal)):
+                found |= set(s.names)
+            for h in [s] if isinstance(s, _FUNCTIONS) else grammar.heads(s):
+                for n in gast.walk(h):
+                    if isinstance(n, CLOSED):
+                        found |= {
+                            m.id for m in gast.walk(n) if isinstance(m, gast.Name)
+                        }
+        return found
+
+    def _find_stacks(self, every: list[gast.AST]) -> set[str]:
+        total: dict[str, int] = {}
+        proper: dict[str, int] = {}
+        born: set[str] = set()
+        for s in every:
+            _count(total, s) if isinstance(s, gast.FunctionDef) else [
+                _count(total, part) for part in [*grammar.heads(s), *_targets(s)]
+            ]
+            push, pop = stack_push(s), stack_pop(s)
+            if is_new_list(s):
+                born.add(s.targets[0].id)
+                used = s.targets[0].id
+            elif push or pop:
+                used = push[0] if push else pop
+            elif isinstance(s, gast.While) and isinstance(s.test, gast.Name):
+                used = s.test.id
+            else:
+                continue
+            proper[used] = proper.get(used, 0) + 1
+        return {
+            n
+            for n in born & self.facts.temporary
+            if total[n] == proper[n] and n not in self.pinned
+        }
+
+    # Sharing.
+
+    def _find(self, name: str) -> str:
+        parent = self._parent
+        while parent.setdefault(name, name) != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    def _union(self, a: str, b: str) -> None:
+        if a not in self.facts.scalar and b not in self.facts.scalar:
+            self._parent[self._find(a)] = self._find(b)
+
+    def _sources(self, node: gast.AST) -> set[str]:
+        """Names, or the outside, that the value of `node` may share memory with."""
+        if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Mult)):
+            # Joined lists share their elements.
+            sides = (node.left, node.right)
+            names = {n for e in sides for n in grammar.names_read(e)}
+            lists = any(isinstance(e, (gast.List, gast.Tuple)) for e in sides)
+            return names if lists or names & self._containers else set()
+        if isinstance(node, _ARITHMETIC):
+            return set()
+        if isinstance(node, gast.Name):
+            known = node.id in self._local or node.id in self._parameters
+            return {node.id if known else _OUTSIDE}
+        if isinstance(node, gast.Call):
+            if self.facts.fresh(node):
+                return set()
+            parts = [*node.args, *[k.value for k in node.keywords]]
+            owner = root(node.func)
+            if owner is None or owner in self._local or owner in self._parameters:
+                parts.append(node.func)
+            found = {n for p in parts for n in self._sources(p)}
+            stack = stack_call(node)
+            if not self.facts.pure(node) and not (stack and stack[0] in self.stacks):
+                found.add(_OUTSIDE)
+            return found
+        if isinstance(node, gast.Subscript):
+            return self._sources(node.value)
+        return {n for c in gast.iter_child_nodes(node) for n in self._sources(c)}
+
+    def _share(self, every: list[gast.AST]) -> None:
+        containers = -1
+        while containers != len(self._containers):
+            containers = len(self._containers)
+            for s in every:
+                self._flow(s)
+            heads = {self._find(c) for c in self._containers}
+            self._containers |= {n for n in self._parent if self._find(n) in heads}
+
+    def _flow(self, s: gast.AST) -> None:
+        push = stack_push(s)
+        if push and push[0] in self.stacks:
+            for n in self._sources(push[1]):
+                self._union(push[0], n)
+            return
+        if isinstance(s, gast.Assign):
+            into = [n for t in s.targets for n in _roots(t)]
+            value = s.value
+        elif isinstance(s, gast.AugAssign):
+            into, value = _roots(s.target), gast.BinOp(s.target, s.op, s.value)
+        elif isinstance(s, gast.For):
+            into, value = _roots(s.target), s.iter
+        elif isinstance(s, gast.With):
+            into, value = grammar.writes(s), gast.Tuple(grammar.heads(s), gast.Load())
+        else:
+            into, value = [], None
+        if isinstance(value, (gast.List, gast.Tuple)) and isinstance(s, gast.Assign):
+            self._containers |= {n for n in into if n not in self.stacks}
+        for n in self._sources(value) if into else ():
+            for target in into:
+                self._union(target, n)
+        # An unknown call may store one of its arguments in another.
+        for h in grammar.heads(s):
+            for c in gast.walk(h):
+                if isinstance(c, gast.Call) and not self.facts.pure(c):
+                    stack = stack_call(c)
+                    if not (stack and stack[0] in self.stacks):
+                        for n in self._sources(c):
+                            self._union(n, _OUTSIDE)
+
+    def cell(self, name: str) -> str:
+        """A representative of the names that `name` may share memory with."""
+        known = name in self._local or name in self._parameters
+        return self._find(name if known else _OUTSIDE)
+
+    def mutable(self, name: str) -> bool:
+        """Whether the value of `name` may be written in place anywhere."""
+        return name not in self.facts.scalar and self.cell(name) in self._mutated
+
+    def is_outside(self, name: str) -> bool:
+        """Whether the value of `name` may be known to somebody else."""
+        return self.cell(name) == self._find(_OUTSIDE)
+
+    # Effects.
+
+    def of(self, stmt: gast.AST) -> Effect:
+        """The effect of a statement with everything inside it."""
+        known = self._memo.get(id(stmt))
+        if known is None:
+            total = self._own(stmt)
+            for inner in (self.of(s) for b in grammar.blocks(stmt) for s in b):
+                total.binds |= inner.binds
+                total.mutates |= inner.mutates
+                total.impure |= inner.impure
+            known = self._memo[id(stmt)] = (stmt, total)
+        return known[1]
+
+    def _own(self, s: gast.AST) -> Effect:
+        binds = set(grammar.writes(s))
+        mutates: set[str] = set()
+        push, pop = stack_push(s), stack_pop(s)
+        if isinstance(s, (gast.Assign, gast.AugAssign)):
+            for t in s.targets if isinstance(s, gast.Assign) else [s.target]:
+                mutates |= _written(t)
+            if isinstance(s, gast.AugAssign):
+                mutates |= binds - self.facts.scalar
+        stack = push[0] if push else pop
+        if stack in self.stacks:
+            # A stack is read by its own operations only: as good as rebound.
+            impure = bool(push) and not self.facts.pure_expression(push[1])
+            return Effect(binds | {stack}, mutates, impure)
+        impure = isinstance(s, gast.With) or not all(
+            self.facts.pure_expression(h)
+            for h in grammar.heads(s)
+            if not isinstance(h, CLOSED)
+        )
+        return Effect(binds, mutates, impure)
+
+
+def _targets(s: gast.AST) -> list[gast.AST]:
+    if isinstance(s, gast.Assign):
+        return [t for t in s.targets if isinstance(t, gast.Name)]
+    if isinstance(s, gast.For):
+        return [s.target]
+    if isinstance(s, gast.With):
+        return [i.optional_vars for i in s.items if i.optional_vars]
+    return []
+
+
+def _roots(target: gast.AST) -> list[str]:
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return [n for t in target.elts for n in _roots(t)]
+    found = root(target)
+    return [found] if found else []
+
+
+def _written(target: gast.AST) -> set[str]:
+    """The names whose value an assignment to `target` changes in place."""
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return {n for t in target.elts for n in _written(t)}
+    if isinstance(target, (gast.Subscript, gast.Attribute)):
+        found = root(target)
+        return {found} if found else set()
+    return set()

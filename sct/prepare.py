@@ -1,0 +1,195 @@
+"""ANF made ready for its adjoint: what the backward sweep needs to find its way.
+
+::
+
+    total += x                        total = total + x
+    for i in range(n):                for i in range(n):
+        x = x * x          ──►            x = x * x
+        if x > m:                         if x > m:
+            break                             left = True
+                                              break
+
+* ``x += e`` becomes ``x = x + e`` where no other name can refer to the same array.
+* A ``break`` sets a flag of its own, so that the backward sweep knows which one was
+  taken.
+* A loop's counter and bounds are written by nobody else.
+* ``x = op(x)`` is split when the adjoint reads both values of `x`.
+"""
+
+from __future__ import annotations
+
+import gast
+
+from sct import grammar
+from sct.analysis.aliases import Aliases
+from sct.errors import unsupported
+from sct.names import Names
+from sct.operations import Operation
+from sct.refusals import IN_PLACE
+
+
+class Prepared:
+    """The outcome of `prepare`: the tree, and the flags that say how loops were left."""
+
+    def __init__(self, fn: gast.FunctionDef, flags: set[str]):
+        self.fn, self.flags = fn, flags
+
+
+def prepare(
+    fn: gast.FunctionDef, source: object, names: Names, classify, temporary: set[str]
+) -> Prepared:
+    """Make a function in ANF ready for its adjoint.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function; it is left alone.
+    source : Source
+        Where it comes from.
+    names : Names
+        Its supply of names.
+    classify : callable
+        ``classify(expr) -> Operation``.
+    temporary : set of str
+        Receives the names made here that no reader need see.
+
+    Returns
+    -------
+    Prepared
+    """
+    fn = grammar.clone(fn)
+    aliases = Aliases(fn, classify)
+    work = _Preparation(fn, source, names, classify, temporary, aliases)
+    fn.body = work.block(fn.body)
+    return Prepared(fn, work.flags)
+
+
+class _Preparation:
+    def __init__(self, fn, source, names, classify, temporary, aliases):
+        self.source, self.names, self.classify = source, names, classify
+        self.temporary, self.aliases = temporary, aliases
+        self.flags: set[str] = set()
+        self.unique = _unique_flags(fn)
+        # For each loop around: the flags made for it, the names its body sets False.
+        self.raised: list[list[str]] = []
+        self.lowered: list[set[str]] = []
+
+    def block(self, body: list[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for stmt in body:
+            out += self.statement(stmt, out)
+        return out
+
+    def statement(self, stmt: gast.AST, before: list[gast.AST]) -> list[gast.AST]:
+        if isinstance(stmt, gast.AugAssign):
+            stmt = self.augmented(stmt)
+        if isinstance(stmt, gast.Assign):
+            if isinstance(stmt.targets[0], (gast.Subscript, gast.Attribute)):
+                raise unsupported(self.source, stmt, "this assignment", *IN_PLACE)
+            return self.assignment(stmt)
+        if isinstance(stmt, (gast.For, gast.While)):
+            return self.loop(stmt, before)
+        if isinstance(stmt, gast.If):
+            stmt.body, stmt.orelse = self.block(stmt.body), self.block(stmt.orelse)
+        elif isinstance(stmt, gast.With):
+            stmt.body = self.block(stmt.body)
+        elif isinstance(stmt, gast.Break):
+            return self.leave(stmt, before)
+        return [stmt]
+
+    def augmented(self, stmt: gast.AugAssign) -> gast.Assign:
+        """``x += e`` as ``x = x + e``."""
+        if not isinstance(stmt.target, gast.Name) or self.aliases.shared(stmt.target.id):
+            raise unsupported(self.source, stmt, "this assignment", *IN_PLACE)
+        name = stmt.target.id
+        value = gast.BinOp(grammar.name(name), stmt.op, stmt.value)
+        return grammar.assign(name, grammar.located(value, stmt), stmt)
+
+    def assignment(self, stmt: gast.Assign) -> list[gast.AST]:
+        written = set(grammar.writes(stmt))
+        op: Operation = self.classify(stmt.value)
+        both = op.kind == "rule" and written & set(op.operands) and _reads_out(op)
+        again = op.kind == "call" and written & set(op.operands)
+        if not both and not again or not isinstance(stmt.targets[0], gast.Name):
+            return [stmt]
+        (name,) = written
+        made = self.names.fresh(f"{name}_new")
+        self.temporary.add(made)
+        return [
+            grammar.assign(made, stmt.value, stmt),
+            grammar.assign(name, grammar.name(made), stmt),
+        ]
+
+    def loop(self, stmt: gast.For | gast.While, before: list[gast.AST]) -> list[gast.AST]:
+        lead: list[gast.AST] = []
+        written = grammar.all_writes(stmt.body)
+        if isinstance(stmt, gast.For):
+            target = stmt.target.id
+            moving = (written | {target}) & grammar.names_read(stmt.iter)
+            if moving:
+                for n in sorted(moving):
+                    held = self.names.fresh(f"{n}_first")
+                    lead.append(grammar.assign(held, grammar.name(n), stmt))
+                    stmt.iter = _renamed(stmt.iter, n, held)
+            if target in written:
+                counter = self.names.fresh(f"{target}_turn")
+                stmt.target = grammar.name(counter, store=True)
+                stmt.body.insert(0, grammar.assign(target, grammar.name(counter), stmt))
+        self.raised.append([])
+        self.lowered.append(
+            {n for s in grammar.statements(stmt.body) if _is_bool(s, False) for n in grammar.writes(s)}
+        )
+        stmt.body = self.block(stmt.body)
+        made = self.raised.pop()
+        self.lowered.pop()
+        lead += [grammar.assign(f, grammar.constant(False), stmt) for f in made]
+        return [*lead, stmt]
+
+    def leave(self, stmt: gast.Break, before: list[gast.AST]) -> list[gast.AST]:
+        """Let a flag say that the loop was left here."""
+        for earlier in before:
+            name = grammar.writes(earlier)[0] if _is_bool(earlier, True) else None
+            if name in self.unique and name not in self.lowered[-1]:
+                self.flags.add(name)
+                return [stmt]
+        flag = self.names.fresh("left")
+        self.temporary.add(flag)
+        self.flags.add(flag)
+        self.raised[-1].append(flag)
+        return [grammar.assign(flag, grammar.constant(True), stmt), stmt]
+
+
+def _is_bool(stmt: gast.AST, value: bool) -> bool:
+    return (
+        isinstance(stmt, gast.Assign)
+        and isinstance(stmt.targets[0], gast.Name)
+        and isinstance(stmt.value, gast.Constant)
+        and stmt.value.value is value
+    )
+
+
+def _unique_flags(fn: gast.FunctionDef) -> set[str]:
+    """The names that are False, and True from one place on."""
+    raised: dict[str, int] = {}
+    other: set[str] = set()
+    for stmt in grammar.statements(fn.body):
+        for n in grammar.writes(stmt):
+            if _is_bool(stmt, True):
+                raised[n] = raised.get(n, 0) + 1
+            elif not _is_bool(stmt, False):
+                other.add(n)
+    return {n for n, count in raised.items() if count == 1 and n not in other}
+
+
+def _reads_out(op: Operation) -> bool:
+    return any(
+        isinstance(n, gast.Name) and n.id == "out" for n in gast.walk(op.rule.tree)
+    )
+
+
+def _renamed(node: gast.AST, old: str, new: str) -> gast.AST:
+    node = grammar.clone(node)
+    for n in gast.walk(node):
+        if isinstance(n, gast.Name) and n.id == old:
+            n.id = new
+    return node

@@ -1,0 +1,143 @@
+"""Which calls have no effect, and which return something new.
+
+A call is *pure* when dropping it, or making it twice, changes nothing but time: NumPy's
+functions and Python's arithmetic are, except those that draw random numbers, print, or
+write into an argument.  A user's function is pure when all that it does is.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+
+import gast
+import numpy as np
+
+from sct import grammar, runtime, runtime_rules
+from sct.analysis.aliases import is_fresh
+from sct.analysis.shapes import pointwise
+from sct.errors import SctError
+from sct.operations import Operation, Resolver, classify, unwrap
+from sct.resolve import MISSING
+
+PURE_BUILTINS = {
+    abs, bool, complex, divmod, enumerate, float, int, isinstance, issubclass, len, list,
+    max, min, pow, range, repr, reversed, round, slice, str, sum, tuple, type, zip,
+    hash, id, callable, dict, set, frozenset, bytes, format, sorted, all, any,
+}  # fmt: skip
+IMPURE = {print, input, open, next, iter, exec, eval, setattr, delattr}
+VIEWS = {
+    np.transpose, np.reshape, np.ravel, np.squeeze, np.expand_dims, np.swapaxes,
+    np.moveaxis, np.broadcast_to, np.asarray, np.ascontiguousarray, np.diag, np.diagonal,
+    np.flip, np.atleast_1d, np.atleast_2d, np.split, np.real, np.imag, np.nan_to_num,
+    np.triu, np.tril, runtime.unbroadcast,
+}  # fmt: skip
+
+
+def pure(op: Operation, resolve: Resolver) -> bool:
+    """Whether a call has no effect.
+
+    Parameters
+    ----------
+    op : Operation
+        The call.
+    resolve : Resolver
+        What its function's names denote.
+    """
+    callee = op.callee
+    if callee is MISSING:
+        return _is_stack_method(op.node)
+    if isinstance(callee, type) and issubclass(callee, BaseException):
+        return True
+    if op.kind == "rule" and callee.__hash__ is not None:
+        return op.rule.kind != "zero" or not _draws(callee)
+    if callee.__hash__ is not None and callee in IMPURE:
+        return False
+    if callee.__hash__ is not None and callee in PURE_BUILTINS:
+        return True
+    if op.rule is not None:
+        return not _draws(callee)
+    if isinstance(callee, np.ufunc):
+        return "out" not in op.keywords
+    function = unwrap(callee)
+    if isinstance(function, types.FunctionType):
+        name = function.__name__
+        if function in (getattr(runtime, name, None), getattr(runtime_rules, name, None)):
+            return not name.startswith("check_") and name != "add_at"
+        if function.__module__ and function.__module__.split(".")[0] == "numpy":
+            return not _draws(function)
+        return function_is_pure(function)
+    return getattr(callee, "__module__", None) == "math"
+
+
+def _is_stack_method(node: gast.AST) -> bool:
+    func = getattr(node, "func", None)
+    return isinstance(func, gast.Attribute) and func.attr in ("copy", "item")
+
+
+def _draws(callee: object) -> bool:
+    """Whether a function draws random numbers or writes somewhere."""
+    owner = getattr(callee, "__self__", None)
+    module = getattr(callee, "__module__", None) or ""
+    return (
+        isinstance(owner, (np.random.RandomState, np.random.Generator))
+        or "random" in module
+        or callee in (np.copyto, np.put, np.place, np.fill_diagonal, print)
+    )
+
+
+_checking: set[types.FunctionType] = set()
+
+
+@functools.lru_cache(maxsize=1024)
+def function_is_pure(function: types.FunctionType) -> bool:
+    """Whether calling a user's function has no effect but its result."""
+    from sct.normalise import normalise
+
+    if function in _checking:
+        # A recursive call does nothing that the function itself does not.
+        return True
+    try:
+        normal = normalise(function)
+    except SctError:
+        return False
+    resolve = Resolver(normal.scope, {})
+    _checking.add(function)
+    try:
+        return all(_harmless(s, resolve) for s in grammar.statements(normal.fn.body))
+    finally:
+        _checking.discard(function)
+
+
+def _harmless(stmt: gast.AST, resolve: Resolver) -> bool:
+    if isinstance(stmt, (gast.Raise, gast.Assert, gast.With, gast.FunctionDef)):
+        return False
+    if isinstance(stmt, (gast.Assign, gast.AugAssign)):
+        targets = stmt.targets if isinstance(stmt, gast.Assign) else [stmt.target]
+        if any(isinstance(t, (gast.Subscript, gast.Attribute)) for t in targets):
+            return False
+        if isinstance(stmt, gast.AugAssign):
+            return False
+    for head in grammar.heads(stmt):
+        for n in gast.walk(head):
+            if isinstance(n, gast.Call) and not pure(classify(n, resolve), resolve):
+                return False
+    return True
+
+
+def fresh(op: Operation) -> bool:
+    """Whether the result of a call shares no memory with its arguments."""
+    callee = op.callee
+    if callee is MISSING:
+        node = op.node
+        return isinstance(node.func, gast.Attribute) and node.func.attr == "copy"
+    if pointwise(op) or is_fresh(callee):
+        return True
+    if callee.__hash__ is not None and callee in VIEWS:
+        return False
+    name = getattr(callee, "__name__", "")
+    if callee in (getattr(runtime, name, None), getattr(runtime_rules, name, None)):
+        return name.startswith(("zero_like", "broadcast_like")) or "adjoint" in name
+    return isinstance(callee, type) and callee in (float, int, complex)
+
+

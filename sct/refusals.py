@@ -1,0 +1,108 @@
+"""Operations without a derivative: why, and what to write instead.
+
+What can be told from syntax alone is refused by `fence`; here stand the operations that
+are refused because an active value goes through them.
+"""
+
+from __future__ import annotations
+
+import types
+
+import gast
+
+from sct import grammar
+from sct.errors import UnsupportedError, unsupported
+from sct.operations import Operation
+from sct.resolve import MISSING, canonical
+
+IN_PLACE = (
+    "an array would be changed in place, and what else refers to it is not followed yet",
+    "Build the new value instead: `x = x + y`, `np.where`, `np.concatenate` or "
+    "`np.stack`.",
+)
+
+
+def refusal(source: object, op: Operation) -> UnsupportedError:
+    """The error for an operation through which an active value goes.
+
+    Parameters
+    ----------
+    source : Source
+        The function's source.
+    op : Operation
+        The operation; of kind ``"opaque"`` or ``"tuple"``.
+    """
+    node = op.node
+    if op.kind == "tuple" or isinstance(node, (gast.Tuple, gast.List, gast.Dict, gast.Set)):
+        return unsupported(
+            source,
+            node,
+            "a container of active values",
+            "tuples, lists and dicts are followed only where they are taken apart at once",
+            "Give each value a name of its own.",
+        )
+    if isinstance(node, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):
+        return unsupported(
+            source,
+            node,
+            "a comprehension over active values",
+            "it makes a container, and those are not followed yet",
+            "Write it as array operations, or as a loop that adds up numbers.",
+        )
+    if isinstance(node, gast.Lambda):
+        return unsupported(
+            source,
+            node,
+            "a lambda that captures an active value",
+            "it is passed on as a value, and where it is called is not known",
+            "Call it directly, or pass the value as a parameter.",
+        )
+    if isinstance(node, gast.Attribute):
+        return unsupported(
+            source,
+            node,
+            f"the attribute `.{node.attr}` of an active value",
+            "it is no attribute of arrays that has a rule",
+            "Pass the value itself as a parameter.",
+        )
+    if isinstance(node, gast.Call):
+        return _call(source, op)
+    return unsupported(
+        source,
+        node,
+        f"this expression (`{type(node).__name__}`)",
+        "an active value goes through it and it has no rule",
+        "Write it with arithmetic and NumPy functions.",
+    )
+
+
+def _call(source: object, op: Operation) -> UnsupportedError:
+    name = spelled(op.node.func)
+    if op.callee is MISSING:
+        why = "what it calls is not known before it runs"
+        instead = "Call a function that the module or an enclosing function defines."
+        return unsupported(source, op.node, f"the call of `{name}`", why, instead)
+    said = canonical(op.callee)
+    if isinstance(op.callee, type):
+        why = f"`{said}` is a class, and objects made here are not followed yet"
+        instead = "Pass the values themselves."
+    elif isinstance(op.callee, (types.BuiltinFunctionType, types.MethodType)):
+        why = f"there is no rule for `{said}`, and it has no Python source"
+        instead = "Give it one: wrap it in a function and register that with `@sct.adjoint`."
+    else:
+        why = f"there is no rule for `{said}`"
+        instead = (
+            "Give it one with `@sct.adjoint`, or declare it constant with "
+            "`sct.nondifferentiable`."
+        )
+    return unsupported(source, op.node, f"the call of `{name}`", why, instead)
+
+
+def spelled(func: gast.AST) -> str:
+    """A callee as the user wrote it."""
+    parts = []
+    while isinstance(func, gast.Attribute):
+        parts.append(func.attr)
+        func = func.value
+    parts.append(func.id if grammar.is_name(func) else "…")
+    return ".".join(reversed(parts))

@@ -1,0 +1,147 @@
+"""The functions that emitted code calls.
+
+Each is short and complete in itself, because a saved module carries the text of
+those it uses instead of importing sct.  They take whatever follows NumPy's
+dispatch protocols and convert nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import ArgumentError
+
+
+def unbroadcast(g, x):
+    """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
+    if isinstance(g, float) and isinstance(x, float):
+        return g
+    shape = getattr(x, "shape", ())
+    given = getattr(g, "shape", ())
+    if given != shape:
+        lead = len(given) - len(shape)
+        axes = tuple(
+            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+        )
+        if not shape:
+            g = g.sum()
+        elif axes:
+            g = g.sum(axis=axes, keepdims=True)
+        if shape and lead > 0:
+            g = g.reshape(g.shape[lead:])
+        if getattr(g, "shape", ()) != shape:
+            g = g + np.zeros_like(x)
+    have, want = getattr(g, "dtype", type(g)), getattr(x, "dtype", type(x))
+    if have is not want:
+        have, want = np.dtype(have), np.dtype(want)
+        if have.kind == "c" and want.kind == "f":
+            g, have = g.real, g.real.dtype if hasattr(g, "dtype") else np.dtype(float)
+        if (
+            have.kind == want.kind
+            and want.kind in "fc"
+            and have.itemsize > want.itemsize
+        ):
+            g = g.astype(want) if hasattr(g, "astype") else want.type(g)
+    return g
+
+
+def zero_like(x):
+    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return 0j if isinstance(x, complex) else 0.0
+    if dtype.kind not in "fc":
+        dtype = np.dtype(float)
+    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+
+
+def broadcast_like(g, x):
+    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or isinstance(x, np.generic):
+        return g
+    if dtype.kind not in "fc":
+        dtype = np.dtype(float)
+    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
+
+
+def add_at(buffer, index, g):
+    """Add `g` to ``buffer[index]`` in place, once for every time an item is indexed."""
+    parts = index if isinstance(index, tuple) else (index,)
+    basic = (int, slice, type(None), type(...), np.integer)
+    if all(isinstance(i, basic) for i in parts):
+        buffer[index] += g
+    else:
+        np.add.at(buffer, index, g)
+
+
+def describe(x):
+    """Return what `x` is, in words."""
+    dtype, shape = getattr(x, "dtype", None), getattr(x, "shape", ())
+    if dtype is not None and shape:
+        kind = {"i": "integer", "u": "integer", "b": "boolean", "O": "object"}
+        kind = {**kind, "U": "string", "f": "", "c": ""}.get(dtype.kind, str(dtype))
+        noun = f"{kind} array".strip()
+        return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun} of shape {shape}"
+    if isinstance(x, (bool, np.bool_)):
+        return f"a boolean ({x})"
+    if isinstance(x, (int, np.integer)):
+        return f"an integer ({x})"
+    if x is None:
+        return "None"
+    noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def check_inexact(**arguments):
+    """Raise unless every argument is a float, a complex number or an array of them."""
+    for name, x in arguments.items():
+        kind = getattr(getattr(x, "dtype", None), "kind", "")
+        if isinstance(x, (float, complex)) or kind in ("f", "c"):
+            continue
+        if isinstance(x, (bool, int)):
+            remedy = f"pass {float(x)}"
+        elif kind:
+            remedy = f"pass {name}.astype(float)"
+        else:
+            remedy = f"pass np.array({name}, dtype=float)"
+        message = f"{name} is {describe(x)}: derivatives need floats; {remedy}"
+        raise ArgumentError(message)
+
+
+def check_scalars(function, /, **arguments):
+    """Raise unless every argument is a single float or complex number."""
+    check_inexact(**arguments)
+    for name, x in arguments.items():
+        if getattr(x, "shape", ()):
+            raise ArgumentError(
+                f"{name} is {describe(x)}: {function} gives a scalar only for scalar "
+                f"{name}; for arrays use sct.vjp or sct.jacobian"
+            )
+
+
+def check_scalar_result(function, out):
+    """Raise unless `out`, what `function` returned, is a single number."""
+    number = isinstance(out, (int, float, complex)) or hasattr(out, "dtype")
+    if not number or getattr(out, "shape", ()):
+        raise ArgumentError(
+            f"{function} returned {describe(out)}; sct.grad differentiates scalars: "
+            "use sct.vjp or sct.jacobian"
+        )
+
+
+def check_seed(out_bar, out):
+    """Raise unless the seed `out_bar` has the structure and shapes of `out`."""
+    if isinstance(out, (tuple, list, dict)):
+        if type(out_bar) is not type(out) or len(out_bar) != len(out):
+            raise ArgumentError(
+                f"out_bar is {describe(out_bar)}; the result is {describe(out)} of "
+                f"{len(out)} items, and so must out_bar be"
+            )
+        for key in out if isinstance(out, dict) else range(len(out)):
+            check_seed(out_bar[key], out[key])
+    elif getattr(out_bar, "shape", ()) != getattr(out, "shape", ()):
+        raise ArgumentError(
+            f"out_bar is {describe(out_bar)}; the result is {describe(out)}, "
+            "and out_bar must have its shape"
+        )

@@ -1,0 +1,437 @@
+"""What the forward sweep keeps for the backward sweep: TBR, "to be recorded".
+
+The backward sweep reads the primal's own names.  A name that it will read is *pending*
+from the statement whose adjoint reads it on; when the program gives such a name a new
+value, the old one is kept, and given back where the backward sweep comes past::
+
+    x_saved = x                      x_stack.append(x)       in a loop
+    x = x * x                        x = x * x
+    ...                              ...
+    x = x_saved                      x = x_stack.pop()
+
+(Hascoët, Naumann & Pascual, *"To be recorded" analysis in reverse-mode automatic
+differentiation*, FGCS 21, 2005).  A value that a loop's turn makes for itself is kept
+when the turn ends, unless it is cheaper to compute again from what is at hand.  Every
+variable has one stack, and every value is pushed and popped along the same path, so
+that stacks are last in, first out, whatever the control flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import gast
+
+from sct import grammar
+from sct.adjoint import Step
+
+
+@dataclass(eq=False)
+class Kept:
+    """What is added to one step.
+
+    Attributes
+    ----------
+    before, after : list
+        Statements of the forward sweep around the step's own.
+    first, last : list
+        Statements of the backward sweep before and after the step's adjoint.
+    decision : gast.AST or None
+        The test by which the backward sweep finds the arm of an ``if``.
+    test_name : str
+        The name into which the forward sweep evaluates the test, or empty.
+    nested : bool
+        Whether a loop is inside another.
+    """
+
+    before: list[gast.AST] = field(default_factory=list)
+    after: list[gast.AST] = field(default_factory=list)
+    first: list[gast.AST] = field(default_factory=list)
+    last: list[gast.AST] = field(default_factory=list)
+    decision: gast.AST | None = None
+    test_name: str = ""
+    nested: bool = False
+
+
+@dataclass
+class Turn:
+    """One turn of a loop, while its body is walked.
+
+    Attributes
+    ----------
+    written : set of str
+        The names that the body writes.
+    header : set of str
+        Those of which the backward sweep reads the value that they have at the head:
+        they are kept when they are overwritten, and so given back to the turn before.
+    path : list of lists of Step
+        The blocks from the body down to the one that is walked.
+    """
+
+    written: set[str]
+    header: set[str]
+    path: list[list[Step]] = field(default_factory=list)
+
+
+class Storage:
+    """Decides what is kept.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function in ANF.
+    fresh : callable
+        A new name from a wish.
+    cheap : callable
+        ``cheap(stmt)``: whether an assignment may as well be computed again.
+    pure : callable
+        ``pure(expr)``: whether a test may be evaluated again.
+    flags : set of str
+        Names that say by which ``break`` a loop was left: False in every turn but the
+        last.
+    """
+
+    def __init__(
+        self,
+        fn: gast.FunctionDef,
+        fresh: Callable[[str], str],
+        cheap: Callable[[gast.AST], bool],
+        pure: Callable[[gast.AST], bool],
+        flags: set[str],
+    ):
+        self.fresh, self.cheap, self.pure, self.flags = fresh, cheap, pure, flags
+        self.kept: dict[Step, Kept] = {}
+        self.stacks: dict[str, str] = {}
+        self.pushes: dict[str, int] = {}
+        self._writes: dict[str, int] = {n: 1 for n in parameter_names(fn)}
+        self._in_loops: set[str] = set()
+        for s in grammar.statements(fn.body):
+            for n in grammar.writes(s):
+                self._writes[n] = self._writes.get(n, 0) + 1
+            if isinstance(s, (gast.For, gast.While)):
+                self._in_loops |= grammar.all_writes([s])
+        self._counters: set[str] = set()
+        self._depth = 0
+
+    def record(self, fn: gast.FunctionDef, steps: list[Step]) -> set[str]:
+        """Decide for a whole function; returns the names pending at its end."""
+        return self._block(steps, set(), set(parameter_names(fn)), None)
+
+    def of(self, step: Step) -> Kept:
+        """What is added to `step`."""
+        return self.kept.setdefault(step, Kept())
+
+    # -- keeping and giving back ---------------------------------------------------
+    def _keep(self, name: str, at: gast.AST) -> tuple[gast.AST, gast.AST]:
+        """The statement that keeps `name`, and the one that gives it back."""
+        if not self._depth:
+            saved = self.fresh(f"{name}_saved")
+            return (
+                grammar.assign(saved, grammar.name(name), at),
+                grammar.assign(name, grammar.name(saved), at),
+            )
+        return self._push(name, at), grammar.assign(name, self.pop(name), at)
+
+    def _push(self, name: str, at: gast.AST) -> gast.AST:
+        stack = self.stack(name)
+        self.pushes[stack] = self.pushes.get(stack, 0) + 1
+        return grammar.located(
+            gast.Expr(grammar.call(f"{stack}.append", grammar.name(name))), at
+        )
+
+    def pop(self, name: str) -> gast.AST:
+        """The value given back last."""
+        return grammar.call(f"{self.stack(name)}.pop")
+
+    def stack(self, name: str) -> str:
+        """The stack of a variable."""
+        if name not in self.stacks:
+            self.stacks[name] = self.fresh(f"{name.rstrip('_')}_stack")
+        return self.stacks[name]
+
+    def _threatened(self, name: str) -> bool:
+        """Whether a value of `name` may be overwritten before the backward sweep."""
+        if name in self._counters:
+            return False
+        return self._writes.get(name, 0) > 1 or name in self._in_loops
+
+    # -- blocks --------------------------------------------------------------------
+    def _block(
+        self, steps: list[Step], pending: set[str], bound: set[str], turn: Turn | None
+    ) -> set[str]:
+        """Walk a block in program order.
+
+        Parameters
+        ----------
+        steps : list of Step
+            The block.
+        pending : set of str
+            The names pending at its beginning; not changed.
+        bound : set of str
+            The names certainly bound; brought up to date.
+        turn : Turn or None
+            Set when the end of the block is the end of a loop's turn.
+
+        Returns
+        -------
+        set of str
+            The names pending at its end.
+        """
+        pending = set(pending)
+        if turn is not None:
+            turn = Turn(turn.written, turn.header, [*turn.path, steps])
+        ends_in_arms = False
+        for i, step in enumerate(list(steps)):
+            if isinstance(step.stmt, gast.If):
+                ends_in_arms = turn is not None and i == len(steps) - 1
+                pending = self._if(step, pending, bound, turn if ends_in_arms else None)
+            elif isinstance(step.stmt, (gast.For, gast.While)):
+                pending = self._loop(step, pending, bound)
+            elif isinstance(step.stmt, gast.With):
+                pending = self._block(step.arms[0], pending, bound, None)
+            else:
+                pending = self._simple(step, pending)
+                bound |= _written(step)
+        if turn is not None and not ends_in_arms:
+            pending = self._end_of_turn(steps, pending, turn)
+        return pending
+
+    def _simple(self, step: Step, pending: set[str]) -> set[str]:
+        written = _written(step)
+        kept = self.of(step) if written & (pending | step.old) else None
+        for name in sorted(written & (pending | step.old)):
+            keep, give = self._keep(name, step.stmt)
+            kept.before.append(keep)
+            (kept.last if name in step.new else kept.first).append(give)
+        return (pending - written) | (step.old - written) | step.new
+
+    # -- branches ------------------------------------------------------------------
+    def _if(
+        self, step: Step, pending: set[str], bound: set[str], turn: Turn | None
+    ) -> set[str]:
+        ends, bounds = [], []
+        for arm in step.arms:
+            inner = set(bound)
+            ends.append(self._block(arm, pending, inner, turn))
+            bounds.append(inner)
+        leaving = [_breaks(arm) for arm in step.arms]
+        certain = [b for b, leaves in zip(bounds, leaving, strict=True) if not leaves]
+        certainly = set.intersection(*certain) if certain else bounds[0]
+        for arm, end, leaves in zip(step.arms, ends, leaving, strict=True):
+            for name in sorted(end - certainly - bound):
+                # Bound on this path alone: kept on it, and given back on it.
+                if self._threatened(name) and not leaves:
+                    self._keep_at_end(arm, name)
+                    end.discard(name)
+        bound |= certainly
+        after = ends[0] | ends[1]
+        return after | step.old | step.new | self._decide(step, pending)
+
+    def _decide(self, step: Step, pending: set[str]) -> set[str]:
+        """Choose how the backward sweep finds the arm; returns what that reads."""
+        if not any(self.runs_backward(arm) for arm in step.arms):
+            return set()
+        kept, test = self.of(step), step.stmt.test
+        for arm, other in (step.arms, step.arms[::-1]):
+            flag = _exit_flag(arm, self.flags)
+            if flag is None:
+                continue
+            # Only the last turn left by this arm.
+            reset = grammar.assign(flag, grammar.constant(False), step.stmt)
+            arm.insert(0, Step(None, [reset]))
+            kept.decision = grammar.name(flag)
+            if arm is step.arms[1]:
+                kept.decision = gast.UnaryOp(gast.Not(), kept.decision)
+            del other
+            return {flag}
+        names = grammar.names_read(test)
+        steady = all(n in pending or not self._threatened(n) for n in names)
+        if steady and not names & grammar.all_writes([step.stmt]) and self.pure(test):
+            kept.decision = grammar.clone(test)
+            return names
+        kept.test_name = self.fresh("branch")
+        kept.decision = grammar.name(kept.test_name)
+        if self._depth:
+            kept.before.append(self._push(kept.test_name, step.stmt))
+            kept.decision = self.pop(kept.test_name)
+        return set()
+
+    def runs_backward(self, steps: list[Step]) -> bool:
+        """Whether the backward sweep has anything to do for some steps."""
+        return any(
+            s.adjoint
+            or (s in self.kept and (self.kept[s].first or self.kept[s].last))
+            or any(self.runs_backward(arm) for arm in s.arms)
+            for s in steps
+        )
+
+    # -- loops ---------------------------------------------------------------------
+    def _loop(self, step: Step, pending: set[str], bound: set[str]) -> set[str]:
+        stmt = step.stmt
+        written = grammar.all_writes(stmt.body)
+        # A counter that its loop alone writes is given back by the reversed loop.
+        counter = set(grammar.writes(stmt)) - written
+        header = _read_at_head(step.arms[0], written)
+        kept = self.of(step)
+        kept.nested = bool(self._depth)
+        for name in sorted(pending & ((written - header) | counter)):
+            # Wanted by what stands before the loop, and by nothing in it.
+            keep, give = self._keep(name, stmt)
+            kept.before.append(keep)
+            kept.last.append(give)
+            pending = pending - {name}
+        self._counters |= counter
+        self._depth += 1
+        turn = Turn(written, header)
+        end = self._block(step.arms[0], pending | header, bound | counter, turn)
+        self._depth -= 1
+        self._counters -= counter
+        # Without a turn, what was pending before still is.
+        pending = (pending | end | step.new | step.old) - counter
+        if isinstance(stmt, gast.For):
+            pending |= grammar.names_read(stmt.iter)
+        return pending
+
+    def _end_of_turn(
+        self, steps: list[Step], pending: set[str], turn: Turn
+    ) -> set[str]:
+        """Keep, or arrange to compute again, what this turn made and its adjoint reads."""
+        pending = set(pending)
+        made = (pending & turn.written) - turn.header
+        order = _last_writes(turn.path)
+        again: list[gast.AST] = []
+        while made:
+            name = max(made, key=lambda n: (order.get(n, -1), n))
+            stmt = self._again(name, pending, turn)
+            pending.discard(name)
+            if stmt is None:
+                self._keep_at_end(steps, name)
+            else:
+                again.insert(0, grammar.clone(stmt))
+                pending |= grammar.names_read(stmt.value)
+            made.discard(name)
+            made |= (pending & turn.written) - turn.header
+        if again:
+            end = Step(None)
+            self.of(end).first += again
+            steps.insert(_length(steps), end)
+            # What is given back stands first: it may be read in computing again.
+            givers = [s for s in steps if s.stmt is None and s is not end and s in self.kept]
+            for s in givers:
+                self.of(end).first[:0] = self.kept[s].first
+                self.kept[s].first = []
+        return pending
+
+    def _again(
+        self, name: str, pending: set[str], turn: Turn, depth: int = 2
+    ) -> gast.AST | None:
+        """The only assignment of `name`, if its value may as well be computed again."""
+        if self._writes.get(name) != 1:
+            return None
+        later: set[str] = set()
+        found = None
+        for block in reversed(turn.path):
+            for step in reversed(block):
+                if isinstance(step.stmt, gast.Assign) and name in _written(step):
+                    found = step.stmt
+                    break
+                if step.stmt is not None and not (
+                    block is not turn.path[-1] and step is block[-1]
+                ):
+                    later |= grammar.all_writes([step.stmt])
+            if found is not None:
+                break
+        if found is None or not self.cheap(found):
+            return None
+        for n in grammar.names_read(found.value):
+            if n in later:
+                return None
+            if n in pending or not self._threatened(n):
+                continue
+            if n in turn.header or not depth:
+                return None
+            if self._again(n, pending, turn, depth - 1) is None:
+                return None
+        return found
+
+    def _keep_at_end(self, steps: list[Step], name: str) -> None:
+        """Keep a name at the end of a block; give it back where the block begins."""
+        at = [s for s in steps if s.stmt is not None and name in grammar.all_writes([s.stmt])]
+        end = Step(None)
+        steps.insert(_length(steps), end)
+        place = at[-1].stmt if at else next(s.stmt for s in steps if s.stmt is not None)
+        keep, give = self._keep(name, place)
+        if at and not at[-1].arms:
+            self.of(at[-1]).after.append(keep)
+        else:
+            self.of(end).before.append(keep)
+        self.of(end).first.append(give)
+
+
+def parameter_names(fn: gast.FunctionDef) -> list[str]:
+    """The names of all parameters, in order."""
+    a = fn.args
+    listed = [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg]
+    return [p.id for p in listed if p is not None]
+
+
+def _written(step: Step) -> set[str]:
+    return set() if step.stmt is None else set(grammar.writes(step.stmt))
+
+
+def _breaks(arm: list[Step]) -> bool:
+    """Whether an arm leaves its loop."""
+    return bool(arm) and isinstance(arm[-1].stmt, (gast.Break, gast.Raise))
+
+
+def _exit_flag(arm: list[Step], flags: set[str]) -> str | None:
+    """The flag that an arm sets before it leaves its loop."""
+    if not (arm and isinstance(arm[-1].stmt, gast.Break)):
+        return None
+    for step in arm:
+        for n in _written(step) & flags:
+            if isinstance(step.stmt.value, gast.Constant) and step.stmt.value.value is True:
+                return n
+    return None
+
+
+def _length(steps: list[Step]) -> int:
+    """Where the end of a block is: before a `break`."""
+    return len(steps) - 1 if _breaks(steps) else len(steps)
+
+
+def _last_writes(path: list[list[Step]]) -> dict[str, int]:
+    """For every name, how late in the turn it is written last."""
+    order: dict[str, int] = {}
+    count = 0
+    for block in path:
+        for step in block:
+            if step.stmt is not None:
+                count += 1
+                for n in grammar.all_writes([step.stmt]):
+                    order[n] = count
+    return order
+
+
+def _read_at_head(steps: list[Step], written: set[str]) -> set[str]:
+    """The names of `written` whose value at the head of a turn the adjoints read."""
+    found: set[str] = set()
+
+    def walk(steps: list[Step], current: set[str]) -> set[str]:
+        for step in steps:
+            found.update(current & step.old)
+            if isinstance(step.stmt, gast.If):
+                current = set().union(*[walk(arm, set(current)) for arm in step.arms])
+            elif isinstance(step.stmt, (gast.For, gast.While)):
+                # The body may not run, so nothing is certainly overwritten.
+                walk(step.arms[0], current - _written(step))
+            elif isinstance(step.stmt, gast.With):
+                current = walk(step.arms[0], current)
+            else:
+                current = current - _written(step)
+            found.update(current & step.new)
+        return current
+
+    walk(steps, set(written))
+    return found

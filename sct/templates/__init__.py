@@ -1,0 +1,28 @@
+"""The rules of differentiation, one ordinary function for each primal.
+
+``adjoint``, ``elementwise`` and ``nondifferentiable`` register rules, ``lookup`` finds
+the one of an object; importing this package registers those of NumPy, of `math` and of
+Python itself.
+"""
+
+from __future__ import annotations
+
+# Importing a module of rules registers them.
+from . import arrays, helpers, linalg, operators, python, reductions  # noqa: F401
+from . import elementwise as _elementwise  # noqa: F401
+from .methods import METHODS, PROPERTIES, PROPERTIES_CONSTANT
+from .operators import OPERATORS
+from .registry import Rule, adjoint, elementwise, lookup, nondifferentiable, rules
+
+__all__ = [
+    "METHODS",
+    "OPERATORS",
+    "PROPERTIES",
+    "PROPERTIES_CONSTANT",
+    "Rule",
+    "adjoint",
+    "elementwise",
+    "lookup",
+    "nondifferentiable",
+    "rules",
+]

@@ -1,0 +1,220 @@
+"""Rules of the run-time helpers themselves, for derivatives of derivatives.
+
+``x_bar = scatter(g, x, index)``  →  ``g_bar = x_bar_bar[index]``
+
+Helpers without a rule here are plain NumPy that sct differentiates as it stands.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sct.runtime import unbroadcast as unbroadcast_
+from sct.runtime_rules import (
+    cast_adjoint,
+    diag_adjoint,
+    diagonal_adjoint,
+    diff_adjoint,
+    dot_adjoint_a,
+    dot_adjoint_b,
+    einsum_adjoint,
+    einsum_mixed,
+    einsum_tangent,
+    inner_adjoint_a,
+    inner_adjoint_b,
+    join,
+    kron_adjoint_a,
+    kron_adjoint_b,
+    matmul_adjoint_a,
+    matmul_adjoint_b,
+    pad_adjoint,
+    repeat_adjoint,
+    scatter,
+    size_along,
+    split_adjoint,
+    sum_adjoint,
+    take_adjoint,
+    take_along_adjoint,
+    tensordot_adjoint_a,
+    tensordot_adjoint_b,
+    tile_adjoint,
+    trace_adjoint,
+    unstack_adjoint,
+)
+
+from .registry import adjoint, nondifferentiable
+
+nondifferentiable(size_along)
+
+
+@adjoint(unbroadcast_, wrt=("g",), zero=("x",), full=False, linear=True)
+def unbroadcast(out, g, x, *, out_bar):
+    g_bar = out_bar
+    return g_bar
+
+
+@adjoint(scatter, wrt=("g",), zero=("a",), linear=True)
+def scatter_(out, g, a, index, *, out_bar):
+    g_bar = out_bar[index]
+    return g_bar
+
+
+@adjoint(matmul_adjoint_a, wrt=("g", "b"), zero=("a",), linear=True)
+def matmul_a(out, g, a, b, *, out_bar):
+    g_bar = out_bar @ b
+    b_bar = matmul_adjoint_b(g, out_bar, b)
+    return g_bar, b_bar
+
+
+@adjoint(matmul_adjoint_b, wrt=("g", "a"), zero=("b",), linear=True)
+def matmul_b(out, g, a, b, *, out_bar):
+    g_bar = a @ out_bar
+    a_bar = matmul_adjoint_a(g, a, out_bar)
+    return g_bar, a_bar
+
+
+@adjoint(dot_adjoint_a, wrt=("g", "b"), zero=("a",), linear=True)
+def dot_a(out, g, a, b, *, out_bar):
+    g_bar = np.dot(out_bar, b)
+    b_bar = dot_adjoint_b(g, out_bar, b)
+    return g_bar, b_bar
+
+
+@adjoint(dot_adjoint_b, wrt=("g", "a"), zero=("b",), linear=True)
+def dot_b(out, g, a, b, *, out_bar):
+    g_bar = np.dot(a, out_bar)
+    a_bar = dot_adjoint_a(g, a, out_bar)
+    return g_bar, a_bar
+
+
+@adjoint(inner_adjoint_a, wrt=("g", "b"), zero=("a",), linear=True)
+def inner_a(out, g, a, b, *, out_bar):
+    g_bar = np.inner(out_bar, b)
+    b_bar = inner_adjoint_b(g, out_bar, b)
+    return g_bar, b_bar
+
+
+@adjoint(inner_adjoint_b, wrt=("g", "a"), zero=("b",), linear=True)
+def inner_b(out, g, a, b, *, out_bar):
+    g_bar = np.inner(a, out_bar)
+    a_bar = inner_adjoint_a(g, a, out_bar)
+    return g_bar, a_bar
+
+
+@adjoint(tensordot_adjoint_a, wrt=("g", "b"), zero=("a",), linear=True)
+def tensordot_a(out, g, a, b, axes=2, *, out_bar):
+    g_bar = np.tensordot(out_bar, b, axes)
+    b_bar = tensordot_adjoint_b(g, out_bar, b, axes)
+    return g_bar, b_bar
+
+
+@adjoint(tensordot_adjoint_b, wrt=("g", "a"), zero=("b",), linear=True)
+def tensordot_b(out, g, a, b, axes=2, *, out_bar):
+    g_bar = np.tensordot(a, out_bar, axes)
+    a_bar = tensordot_adjoint_a(g, a, out_bar, axes)
+    return g_bar, a_bar
+
+
+@adjoint(kron_adjoint_a, wrt=("g", "b"), zero=("a",), linear=True)
+def kron_a(out, g, a, b, *, out_bar):
+    g_bar = np.kron(out_bar, b)
+    b_bar = kron_adjoint_b(g, out_bar, b)
+    return g_bar, b_bar
+
+
+@adjoint(kron_adjoint_b, wrt=("g", "a"), zero=("b",), linear=True)
+def kron_b(out, g, a, b, *, out_bar):
+    g_bar = np.kron(a, out_bar)
+    a_bar = kron_adjoint_a(g, a, out_bar)
+    return g_bar, a_bar
+
+
+@adjoint(diagonal_adjoint, wrt=("g",), zero=("a",), linear=True)
+def diagonal(out, g, a, offset=0, axis1=0, axis2=1, *, out_bar):
+    g_bar = np.diagonal(out_bar, offset, axis1, axis2)
+    return g_bar
+
+
+@adjoint(trace_adjoint, wrt=("g",), zero=("a",), linear=True)
+def trace(out, g, a, offset=0, axis1=0, axis2=1, *, out_bar):
+    g_bar = np.trace(out_bar, offset, axis1, axis2)
+    return g_bar
+
+
+@adjoint(diag_adjoint, wrt=("g",), zero=("v",), linear=True)
+def diag(out, g, v, k=0, *, out_bar):
+    g_bar = np.diag(out_bar, k)
+    return g_bar
+
+
+@adjoint(diff_adjoint, wrt=("g",), linear=True)
+def diff(out, g, n=1, axis=-1, *, out_bar):
+    g_bar = np.diff(out_bar, n, axis)
+    return g_bar
+
+
+@adjoint(cast_adjoint, wrt=("g",), zero=("y", "a"), linear=True)
+def cast(out, g, y, a, *, out_bar):
+    g_bar = cast_adjoint(out_bar, y, g)
+    return g_bar
+
+
+@adjoint(split_adjoint, wrt=("g",), zero=("arrays",), linear=True)
+def split(out, g, arrays, axis=0, *, out_bar):
+    g_bar = join(out_bar, g, axis)
+    return g_bar
+
+
+@adjoint(unstack_adjoint, wrt=("g",), zero=("arrays",), linear=True)
+def unstack(out, g, arrays, axis=0, *, out_bar):
+    g_bar = np.stack(out_bar, axis)
+    return g_bar
+
+
+@adjoint(tile_adjoint, wrt=("g",), zero=("a",), linear=True)
+def tile(out, g, a, reps, *, out_bar):
+    g_bar = np.tile(out_bar, reps)
+    return g_bar
+
+
+@adjoint(repeat_adjoint, wrt=("g",), zero=("a",), linear=True)
+def repeat(out, g, a, repeats, axis=None, *, out_bar):
+    g_bar = np.repeat(out_bar, repeats, axis)
+    return g_bar
+
+
+@adjoint(take_adjoint, wrt=("g",), zero=("a",), linear=True)
+def take(out, g, a, indices, axis=None, *, out_bar):
+    g_bar = np.take(out_bar, indices, axis)
+    return g_bar
+
+
+@adjoint(pad_adjoint, wrt=("g",), zero=("array",), linear=True)
+def pad(out, g, array, pad_width, *, out_bar):
+    g_bar = np.pad(out_bar, pad_width)
+    return g_bar
+
+
+@adjoint(sum_adjoint, wrt=("g",), zero=("iterable",), linear=True)
+def sum_(out, g, iterable, *, out_bar):
+    g_bar = sum(out_bar)
+    return g_bar
+
+
+@adjoint(join, wrt=("parts",), zero=("g",), linear=True)
+def join_(out, parts, g, axis=0, *, out_bar):
+    parts_bar = split_adjoint(out_bar, parts, axis)
+    return parts_bar
+
+
+@adjoint(einsum_adjoint, wrt=("g", "operands"))
+def einsum(out, g, subscripts, operands, *, out_bar):
+    g_bar = einsum_tangent(out_bar, subscripts, operands)
+    operands_bar = einsum_mixed(g, out_bar, subscripts, operands)
+    return g_bar, operands_bar
+
+
+@adjoint(take_along_adjoint, wrt=("g",), zero=("arr",), linear=True)
+def take_along(out, g, arr, indices, axis, *, out_bar):
+    g_bar = np.take_along_axis(out_bar, indices, axis)
+    return g_bar

@@ -1,0 +1,32 @@
+"""What attributes of arrays stand for.
+
+``x.sum(0)``  →  ``np.sum(x, 0)``;  ``x.T``  →  ``np.transpose(x)``
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+METHODS: dict[str, object] = {
+    **{
+        name: getattr(np, name)
+        for name in (
+            *("sum", "mean", "prod", "max", "min", "std", "var", "cumsum", "cumprod"),
+            *("dot", "trace", "diagonal", "clip", "round", "any", "all", "nonzero"),
+            *("reshape", "ravel", "transpose", "squeeze", "swapaxes", "copy"),
+            *("repeat", "take", "argmax", "argmin", "argsort", "searchsorted"),
+        )
+    },
+    "flatten": np.ndarray.flatten,
+    "astype": np.ndarray.astype,
+    "item": np.ndarray.item,
+}
+"""Function that a method of an array calls, the array its first argument."""
+
+PROPERTIES: dict[str, object] = {"T": np.transpose}
+"""Function that a property of an array is."""
+
+PROPERTIES_CONSTANT = frozenset(
+    {"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides", "flags"}
+)
+"""Properties of an array that carry no derivative."""

@@ -1,0 +1,247 @@
+"""Rules of builtins and of the module `math`, written in `math`'s own names.
+
+``y = math.sin(x)``  →  ``x_bar = y_bar * math.cos(x)``
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sct.runtime import unbroadcast
+from sct.runtime_rules import sum_adjoint
+
+from .registry import adjoint, elementwise, nondifferentiable
+
+nondifferentiable(
+    *(len, int, bool, round, isinstance, issubclass, type, range, any, all, str, repr),
+    *(callable, hasattr, id, hash),
+    *(math.floor, math.ceil, math.trunc, math.isnan, math.isinf, math.isfinite),
+    *(math.isclose, math.comb, math.factorial, math.gcd, math.isqrt, math.perm),
+)
+
+
+# At 0 the derivative is 0.
+@adjoint(abs, pointwise=True)
+def abs_(out, x, *, out_bar):
+    x_bar = out_bar * np.sign(x)
+    return x_bar
+
+
+# Equal operands get half each.
+@elementwise(max)
+def max_(out, a, b):
+    return (1.0 * (a > b) + 0.5 * (a == b)), (1.0 * (b > a) + 0.5 * (a == b))
+
+
+# Equal operands get half each.
+@elementwise(min)
+def min_(out, a, b):
+    return (1.0 * (a < b) + 0.5 * (a == b)), (1.0 * (b < a) + 0.5 * (a == b))
+
+
+@adjoint(sum, wrt=("iterable", "start"))
+def sum_(out, iterable, /, start=0, *, out_bar):
+    iterable_bar = sum_adjoint(out_bar, iterable)
+    start_bar = unbroadcast(out_bar, start)
+    return iterable_bar, start_bar
+
+
+@adjoint(float, pointwise=True)
+def float_(out, x, /, *, out_bar):
+    x_bar = out_bar
+    return x_bar
+
+
+@adjoint(divmod)
+def divmod_(out, a, b, *, out_bar):
+    a_bar = out_bar[1]
+    b_bar = -out_bar[1] * (a // b)
+    return a_bar, b_bar
+
+
+# At 0 the derivative is 0.
+@adjoint(math.fabs, pointwise=True)
+def fabs(out, x, *, out_bar):
+    x_bar = out_bar * ((x > 0) - 1.0 * (x < 0))
+    return x_bar
+
+
+@adjoint(math.sin, pointwise=True)
+def sin(out, x, *, out_bar):
+    x_bar = out_bar * math.cos(x)
+    return x_bar
+
+
+@adjoint(math.cos, pointwise=True)
+def cos(out, x, *, out_bar):
+    x_bar = -out_bar * math.sin(x)
+    return x_bar
+
+
+@adjoint(math.tan, pointwise=True)
+def tan(out, x, *, out_bar):
+    x_bar = out_bar * (1.0 + out * out)
+    return x_bar
+
+
+@adjoint(math.asin, pointwise=True)
+def asin(out, x, *, out_bar):
+    x_bar = out_bar / math.sqrt(1.0 - x * x)
+    return x_bar
+
+
+@adjoint(math.acos, pointwise=True)
+def acos(out, x, *, out_bar):
+    x_bar = -out_bar / math.sqrt(1.0 - x * x)
+    return x_bar
+
+
+@adjoint(math.atan, pointwise=True)
+def atan(out, x, *, out_bar):
+    x_bar = out_bar / (1.0 + x * x)
+    return x_bar
+
+
+@elementwise(math.atan2)
+def atan2(out, y, x):
+    r2 = x * x + y * y
+    return x / r2, -y / r2
+
+
+@adjoint(math.sinh, pointwise=True)
+def sinh(out, x, *, out_bar):
+    x_bar = out_bar * math.cosh(x)
+    return x_bar
+
+
+@adjoint(math.cosh, pointwise=True)
+def cosh(out, x, *, out_bar):
+    x_bar = out_bar * math.sinh(x)
+    return x_bar
+
+
+@adjoint(math.tanh, pointwise=True)
+def tanh(out, x, *, out_bar):
+    x_bar = out_bar * (1.0 - out * out)
+    return x_bar
+
+
+@adjoint(math.asinh, pointwise=True)
+def asinh(out, x, *, out_bar):
+    x_bar = out_bar / math.sqrt(x * x + 1.0)
+    return x_bar
+
+
+# (x - 1)(x + 1), since x**2 - 1 loses all digits near 1.
+@adjoint(math.acosh, pointwise=True)
+def acosh(out, x, *, out_bar):
+    x_bar = out_bar / math.sqrt((x - 1.0) * (x + 1.0))
+    return x_bar
+
+
+@adjoint(math.atanh, pointwise=True)
+def atanh(out, x, *, out_bar):
+    x_bar = out_bar / (1.0 - x * x)
+    return x_bar
+
+
+@adjoint(math.exp, pointwise=True)
+def exp(out, x, *, out_bar):
+    x_bar = out_bar * out
+    return x_bar
+
+
+@adjoint(math.expm1, pointwise=True)
+def expm1(out, x, *, out_bar):
+    x_bar = out_bar * (out + 1.0)
+    return x_bar
+
+
+@adjoint(math.log, wrt=("x", "base"), pointwise=True)
+def log(out, x, base=None, /, *, out_bar):
+    if base is None:
+        x_bar = out_bar / x
+        base_bar = None
+    else:
+        x_bar = out_bar / (x * math.log(base))
+        base_bar = -out_bar * out / (base * math.log(base))
+    return x_bar, base_bar
+
+
+@adjoint(math.log2, pointwise=True)
+def log2(out, x, *, out_bar):
+    x_bar = out_bar / (math.log(2.0) * x)
+    return x_bar
+
+
+@adjoint(math.log10, pointwise=True)
+def log10(out, x, *, out_bar):
+    x_bar = out_bar / (math.log(10.0) * x)
+    return x_bar
+
+
+@adjoint(math.log1p, pointwise=True)
+def log1p(out, x, *, out_bar):
+    x_bar = out_bar / (1.0 + x)
+    return x_bar
+
+
+@adjoint(math.sqrt, pointwise=True)
+def sqrt(out, x, *, out_bar):
+    x_bar = 0.5 * out_bar / out
+    return x_bar
+
+
+# x**0 has derivative 0 also at 0; in y it is 0 at x == 0, and nan for x < 0.
+@adjoint(math.pow, pointwise=True)
+def pow_(out, x, y, *, out_bar):
+    x_bar = y * out_bar * x ** (y - (y != 0))
+    y_bar = out_bar * out * np.log(np.where(x == 0, 1.0, x))
+    return x_bar, y_bar
+
+
+# At the origin the derivative is 0.
+@adjoint(math.hypot, pointwise=True)
+def hypot(out, x, y, *, out_bar):
+    x_bar = out_bar * x / (out + (out == 0))
+    y_bar = out_bar * y / (out + (out == 0))
+    return x_bar, y_bar
+
+
+@adjoint(math.degrees, pointwise=True)
+def degrees(out, x, *, out_bar):
+    x_bar = 180.0 / math.pi * out_bar
+    return x_bar
+
+
+@adjoint(math.radians, pointwise=True)
+def radians(out, x, *, out_bar):
+    x_bar = math.pi / 180.0 * out_bar
+    return x_bar
+
+
+@adjoint(math.copysign, wrt=("x",), zero=("y",), pointwise=True)
+def copysign(out, x, y, *, out_bar):
+    x_bar = out_bar * math.copysign(1.0, x) * math.copysign(1.0, y)
+    return x_bar
+
+
+@adjoint(math.fmod, pointwise=True)
+def fmod(out, x, y, *, out_bar):
+    x_bar = out_bar
+    y_bar = -out_bar * math.trunc(x / y)
+    return x_bar, y_bar
+
+
+@adjoint(math.erf, pointwise=True)
+def erf(out, x, *, out_bar):
+    x_bar = 2.0 / math.sqrt(math.pi) * out_bar * math.exp(-x * x)
+    return x_bar
+
+
+@adjoint(math.erfc, pointwise=True)
+def erfc(out, x, *, out_bar):
+    x_bar = -2.0 / math.sqrt(math.pi) * out_bar * math.exp(-x * x)
+    return x_bar

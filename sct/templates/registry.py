@@ -1,0 +1,295 @@
+"""Rules: ordinary functions that say how a primal is differentiated.
+
+A rule is written in the names of the emitted code, may be called as it stands, and
+its body is what the transform inlines::
+
+    @adjoint(np.tanh, pointwise=True)
+    def tanh(out, x, *, out_bar):
+        x_bar = out_bar * (1.0 - out * out)
+        return x_bar
+
+    @elementwise(np.arctan2)
+    def arctan2(out, y, x):
+        r2 = x * x + y * y
+        return x / r2, -y / r2
+
+The parameters of a rule are its primal's, in the same positions; what follows a
+parameter that the rule leaves out is keyword-only.  An argument that a rule does not
+name cannot be bound, so a call that gives it is refused and never misread.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import gast
+
+from sct.errors import RuleError
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How one primal is differentiated.
+
+    Parameters
+    ----------
+    primal : object
+        What the rule is for, told apart by identity.
+    kind : str
+        ``"adjoint"``: `function` returns adjoints; ``"elementwise"``: it returns
+        partial derivatives; ``"zero"``: the derivative is zero, there is no function.
+    function : callable or None
+        The rule itself.
+    wrt : tuple of str
+        The parameters that get an adjoint, one returned expression for each.
+    zero : tuple of str
+        The parameters in which the derivative is zero.  Any other that is not in `wrt`
+        must not depend on what is differentiated.
+    full : bool or str
+        Whether `out_bar` must have the shape of `out`.  Otherwise it may be anything
+        that broadcasts to it.  A string names a parameter: `full` unless that one is
+        None.
+    pointwise : bool
+        Whether the primal acts element by element and broadcasts.  Its adjoints are
+        then to be summed to the shape of their operands, and a tangent is the sum of
+        the same expressions with ``x_dot`` for `out_bar`.
+    linear : bool or str
+        Whether the primal is linear in each of `wrt`, so that a tangent is the sum of
+        the primal's own values with one of them replaced by its tangent.  A string
+        names a parameter: linear only if that one is None.
+    """
+
+    primal: object
+    kind: str
+    function: Callable[..., Any] | None = None
+    wrt: tuple[str, ...] = ()
+    zero: tuple[str, ...] = ()
+    full: bool | str = False
+    pointwise: bool = False
+    linear: bool | str = False
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """What binds the arguments of a call to names of the rule."""
+        if self.function is None:
+            return inspect.signature(lambda *args, **kwargs: None)
+        signature = _primal_signature(self.function)
+        if not isinstance(self.primal, types.FunctionType):
+            return signature
+        theirs = inspect.signature(self.primal).parameters
+        return signature.replace(
+            parameters=[
+                p.replace(default=theirs[p.name].default)
+                for p in signature.parameters.values()
+            ]
+        )
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the primal's inputs in the rule."""
+        return tuple(self.signature.parameters)
+
+    @property
+    def tree(self) -> gast.FunctionDef:
+        """The tree of the rule; shared, so clone before changing."""
+        tree = _parsed(self.function)
+        returned = tree.body[-1].value
+        many = isinstance(returned, gast.Tuple) and len(self.wrt) != 1
+        if (len(returned.elts) if many else 1) != len(self.wrt):
+            raise RuleError(
+                f"rule `{tree.name}` returns not one value for each of "
+                f"{', '.join(self.wrt)}"
+            )
+        return tree
+
+
+_rules: dict[int, Rule] = {}
+
+
+def lookup(primal: object) -> Rule | None:
+    """The rule of an object, found by identity.
+
+    Parameters
+    ----------
+    primal : object
+        Anything; it need not be hashable.
+
+    Returns
+    -------
+    Rule or None
+    """
+    # A rule keeps its primal alive, so an id is never that of another object.
+    return _rules.get(id(primal))
+
+
+def rules() -> Iterator[Rule]:
+    """All registered rules, in order of registration."""
+    yield from _rules.values()
+
+
+def adjoint(
+    *primals: object,
+    wrt: tuple[str, ...] | None = None,
+    zero: tuple[str, ...] = (),
+    full: bool | str = True,
+    pointwise: bool = False,
+    linear: bool | str = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function ``(out, x, ..., *, out_bar)`` as the adjoint of `primals`.
+
+    Parameters
+    ----------
+    *primals : object
+        The functions that the rule differentiates.
+    wrt : tuple of str, optional
+        The parameters that get an adjoint, in the order returned.  By default those
+        without a default value.
+    zero, full, pointwise, linear
+        As in `Rule`; a pointwise rule is never `full`.
+
+    Raises
+    ------
+    RuleError
+        When the function does not have the shape of a rule.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for primal in primals:
+            _check(function, primal, bar=True)
+            _rules[id(primal)] = Rule(
+                primal,
+                "adjoint",
+                function,
+                _differentiable(function, wrt),
+                _named(function, zero),
+                full and not pointwise,
+                pointwise,
+                linear,
+            )
+        return function
+
+    return register
+
+
+def elementwise(
+    *primals: object, wrt: tuple[str, ...] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function ``(out, x, ...)`` returning the partials of `primals`.
+
+    Parameters
+    ----------
+    *primals : object
+        Functions that act element by element.
+    wrt : tuple of str, optional
+        The parameters whose partial is returned, in order.  By default those without
+        a default value.
+
+    Raises
+    ------
+    RuleError
+        When the function does not have the shape of a rule.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for primal in primals:
+            _check(function, primal, bar=False)
+            _rules[id(primal)] = Rule(
+                primal,
+                "elementwise",
+                function,
+                _differentiable(function, wrt),
+                pointwise=True,
+            )
+        return function
+
+    return register
+
+
+def nondifferentiable(*primals: Any) -> Any:
+    """Register functions whose derivative is zero wherever it exists.
+
+    Parameters
+    ----------
+    *primals : object
+        The functions.
+
+    Returns
+    -------
+    object
+        The first of them, so that this also decorates.
+    """
+    for primal in primals:
+        _rules[id(primal)] = Rule(primal, "zero")
+    return primals[0]
+
+
+def _primal_signature(function: Callable[..., Any]) -> inspect.Signature:
+    own = inspect.signature(function)
+    inputs = [p for p in own.parameters.values() if p.name not in ("out", "out_bar")]
+    return own.replace(parameters=inputs)
+
+
+def _differentiable(
+    function: Callable[..., Any], wrt: tuple[str, ...] | None
+) -> tuple[str, ...]:
+    if wrt is not None:
+        return _named(function, wrt)
+    parameters = _primal_signature(function).parameters
+    return tuple(n for n, p in parameters.items() if p.default is p.empty)
+
+
+def _named(function: Callable[..., Any], names: tuple[str, ...]) -> tuple[str, ...]:
+    parameters = _primal_signature(function).parameters
+    if tuple(n for n in parameters if n in names) != tuple(names):
+        raise RuleError(
+            f"rule `{function.__name__}`: {names} does not name parameters of the "
+            f"rule in their order ({', '.join(parameters)})"
+        )
+    return tuple(names)
+
+
+def _check(function: Callable[..., Any], primal: object, bar: bool) -> None:
+    if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
+        raise RuleError(f"a rule is a function written with `def`, not {function!r}")
+    said = f"rule `{function.__name__}`"
+    if not callable(primal):
+        raise RuleError(f"{said} is for {primal!r}, which cannot be called")
+    parameters = inspect.signature(function).parameters
+    if next(iter(parameters), None) != "out":
+        raise RuleError(f"{said}: the first parameter must be `out`, the result")
+    seed = parameters.get("out_bar")
+    if bar and (seed is None or seed.kind is not seed.KEYWORD_ONLY):
+        raise RuleError(f"{said} needs a keyword-only parameter `out_bar`")
+    if not bar and seed is not None:
+        raise RuleError(f"{said} returns partials, so it takes no `out_bar`")
+    if isinstance(primal, types.FunctionType):
+        own = _primal_signature(function).parameters
+        theirs = inspect.signature(primal).parameters
+        placed = [n for n, p in own.items() if p.kind is not p.KEYWORD_ONLY]
+        if placed != list(theirs)[: len(placed)] or not own.keys() <= theirs.keys():
+            raise RuleError(
+                f"{said} has parameters ({', '.join(own)}) after `out` where "
+                f"`{primal.__name__}` has ({', '.join(theirs)})"
+            )
+
+
+@functools.cache
+def _parsed(function: Callable[..., Any]) -> gast.FunctionDef:
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+    except OSError as error:
+        raise RuleError(f"no source for rule `{function.__name__}`") from error
+    tree = gast.parse(text).body[0]
+    tree.decorator_list = []
+    if gast.get_docstring(tree) is not None:
+        del tree.body[0]
+    if not isinstance(tree.body[-1], gast.Return) or tree.body[-1].value is None:
+        raise RuleError(f"rule `{tree.name}` must end in `return`, its only one")
+    return tree

@@ -1,0 +1,226 @@
+"""Every rule against its primal alone.
+
+Along a random direction v, with a random adjoint w of the result, ``<w, J v>`` from
+central differences of the primal must be ``<x_bar, v>`` from the rule.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+from sct.runtime import unbroadcast
+from sct.templates import lookup, rules
+
+from .table import ROWS, Row
+
+STEP = 1e-3
+
+# Of the derivative in the exponent of a negative base, which no row asks for.
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in log")
+
+
+def tree_map(function, *trees):
+    """Apply a function at the leaves of tuples and lists."""
+    if isinstance(trees[0], (tuple, list)):
+        return [tree_map(function, *parts) for parts in zip(*trees)]
+    return function(*trees)
+
+
+def leaves(tree):
+    if isinstance(tree, (tuple, list)):
+        return [leaf for part in tree for leaf in leaves(part)]
+    return [tree]
+
+
+def inner(left, right):
+    """The inner product of two trees of the same shapes."""
+    pairs = zip(leaves(left), leaves(right))
+    return sum(float(np.sum(np.multiply(a, b))) for a, b in pairs)
+
+
+def moved(x, step, v):
+    """``x + step * v``, of the types that `x` is made of."""
+    if isinstance(x, (tuple, list)):
+        return type(x)([moved(a, step, b) for a, b in zip(x, v)])
+    return type(x)(x + step * v) if isinstance(x, float) else x + step * v
+
+
+def spread(bar, x):
+    """An adjoint as a tree like `x`, each leaf at its operand's full shape."""
+    return tree_map(
+        lambda a, b: np.broadcast_to(b, np.shape(a)),
+        x,
+        list(bar) if isinstance(x, (tuple, list)) else bar,
+    )
+
+
+class Case:
+    """A row bound to its rule, single precision widened for the differences."""
+
+    def __init__(self, row: Row):
+        self.row = row
+        self.rule = lookup(row.primal)
+        self.random = np.random.default_rng(1)
+        args = [np.float64(a) if is_single(a) else a for a in row.args]
+        self.bound = self.rule.signature.bind(*args, **row.kwargs)
+        given = {n: v for n, v in self.bound.arguments.items() if v is not None}
+        self.wrt = row.wrt or tuple(n for n in self.rule.wrt if n in given)
+        self.x = {n: given[n] for n in self.wrt}
+        self.out = self.primal()
+        single = any(is_single(leaf) for leaf in leaves(self.out))
+        self.tolerance = 1e-4 if single else 1e-8
+        self.step = 0.1 if single else STEP
+
+    def primal(self, **changes):
+        bound = inspect.BoundArguments(self.rule.signature, dict(self.bound.arguments))
+        bound.arguments.update(changes)
+        return self.row.primal(*bound.args, **bound.kwargs)
+
+    def bars(self, out_bar):
+        """What the rule returns, by name, as the engine completes it."""
+        rule, args, kwargs = self.rule, self.bound.args, self.bound.kwargs
+        if rule.kind == "adjoint":
+            kwargs = {**kwargs, "out_bar": out_bar}
+        bars = rule.function(self.out, *args, **kwargs)
+        bars = dict(zip(rule.wrt, bars if len(rule.wrt) > 1 else [bars]))
+        bars = {n: bars[n] for n in self.wrt}
+        if rule.kind == "elementwise":
+            bars = {n: out_bar * partial for n, partial in bars.items()}
+        return bars
+
+    def adjoints(self, out_bar):
+        """Adjoints of the shapes of their operands."""
+        bars = self.bars(out_bar)
+        if self.rule.pointwise:
+            shape = np.shape(self.out)
+            for n, bar in bars.items():
+                bars[n] = unbroadcast(np.broadcast_to(bar, shape), self.x[n])
+        return {n: spread(bar, self.x[n]) for n, bar in bars.items()}
+
+    def normal(self, tree):
+        return tree_map(lambda x: self.random.normal(size=np.shape(x)), tree)
+
+    def direction(self, name):
+        v = self.normal(self.x[name])
+        return v + np.swapaxes(v, -1, -2) if self.row.symmetric else v
+
+    def tangent(self, name, v):
+        """The derivative along `v`, by central differences of sixth order."""
+        weights = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}
+
+        def difference(step):
+            ahead = self.primal(**{name: moved(self.x[name], step, v)})
+            behind = self.primal(**{name: moved(self.x[name], -step, v)})
+            return tree_map(lambda a, b: np.float64(a) - np.float64(b), ahead, behind)
+
+        parts = [difference(k * self.step) for k in weights]
+        return tree_map(
+            lambda *d: sum(w * x for w, x in zip(weights.values(), d)) / self.step,
+            *parts,
+        )
+
+
+def is_single(x):
+    return getattr(x, "dtype", None) == np.float32
+
+
+@pytest.fixture(params=ROWS, ids=str)
+def case(request):
+    return Case(request.param)
+
+
+def close(a, b, tolerance):
+    return np.allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+def test_adjoint(case):
+    out_bar = case.normal(case.out)
+    bars = case.adjoints(out_bar)
+    for name in case.wrt:
+        v = case.direction(name)
+        expected = inner(out_bar, case.tangent(name, v))
+        assert close(inner(bars[name], v), expected, case.tolerance)
+
+
+def argument(row, name):
+    signature = lookup(row.primal).signature
+    return signature.bind(*row.args, **row.kwargs).arguments.get(name)
+
+
+def is_lazy(row):
+    full = lookup(row.primal).full
+    return argument(row, full) is None if isinstance(full, str) else not full
+
+
+def is_linear(row):
+    linear = lookup(row.primal).linear
+    return argument(row, linear) is None if isinstance(linear, str) else linear
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if is_lazy(r)], ids=str)
+def test_a_scalar_stands_for_a_constant_adjoint(row):
+    case = Case(row)
+    lazy, full = case.adjoints(1.5), case.adjoints(np.full(np.shape(case.out), 1.5))
+    for name in case.wrt:
+        assert close(lazy[name], full[name], 1e-12)
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in ROWS if lookup(r.primal).pointwise], ids=str
+)
+def test_a_pointwise_adjoint_is_a_tangent(row):
+    case = Case(row)
+    for name in case.wrt:
+        v = case.direction(name)
+        out_dot = np.broadcast_to(case.bars(v)[name], np.shape(case.out))
+        assert close(out_dot, case.tangent(name, v), case.tolerance)
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in ROWS if is_linear(r) and r.primal is not np.einsum]
+)
+def test_a_linear_primal_of_a_tangent_is_a_tangent(row):
+    case = Case(row)
+    for name in case.wrt:
+        v = case.direction(name)
+        v = type(case.x[name])(v) if isinstance(v, list) else np.asarray(v)
+        out_dot = leaves(case.primal(**{name: v}))
+        for a, b in zip(out_dot, leaves(case.tangent(name, v)), strict=True):
+            assert close(a, b, case.tolerance)
+
+
+def small(x):
+    """A step that leaves an integer where it is."""
+    return np.full(np.shape(x), STEP).astype(np.asarray(x).dtype)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if lookup(r.primal).zero], ids=str)
+def test_zero_derivatives(row):
+    case = Case(row)
+    for name in case.rule.zero:
+        case.x[name] = case.bound.arguments[name]
+        v = tree_map(small, case.x[name])
+        changed = case.primal(**{name: moved(case.x[name], 1, v)})
+        for a, b in zip(leaves(changed), leaves(case.out), strict=True):
+            assert close(a, b, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in ROWS if any(map(is_single, r.args))], ids=str
+)
+def test_single_precision_stays(row):
+    rule = lookup(row.primal)
+    out = row.primal(*row.args, **row.kwargs)
+    bars = rule.function(out, *row.args, **row.kwargs, out_bar=np.ones_like(out))
+    for bar in bars if len(rule.wrt) > 1 else [bars]:
+        assert bar.dtype == np.float32
+
+
+def test_every_differentiable_rule_has_a_row():
+    tested = {id(row.primal) for row in ROWS}
+    own = [r for r in rules() if r.kind != "zero"]
+    own = [r for r in own if r.function.__module__.startswith("sct.")]
+    assert [r.primal for r in own if id(r.primal) not in tested] == []

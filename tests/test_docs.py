@@ -1,0 +1,105 @@
+"""Every Python snippet of the README and of docs/ runs and prints what it says.
+
+The ``python`` blocks of one file run in order, in one namespace, in an empty folder.
+Where a comment ``<!-- output -->`` and a ``text`` block follow, the block is what the
+snippet prints.  A snippet that raises on purpose shows it with ``try`` and ``print``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.smoke
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+SNIPPET = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n"
+    r"(?:\n*<!-- output -->\n+```text\n(?P<output>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """Code, the line of the page it starts on, and what it prints (None: unsaid)."""
+
+    code: str
+    line: int
+    output: str | None
+
+
+def snippets(text: str) -> list[Snippet]:
+    """The Python snippets of a page."""
+    return [
+        Snippet(m["code"], text.count("\n", 0, m.start("code")) + 1, m["output"])
+        for m in SNIPPET.finditer(text)
+    ]
+
+
+def run(page: Path, folder: Path, printed) -> None:
+    """Run the snippets of a page; `printed()` gives the output since last time."""
+    namespace = {"__name__": page.stem}
+    for snippet in snippets(page.read_text(encoding="utf-8")):
+        # A real file, so that `inspect` finds the functions that it defines; one file
+        # each, with the page's line numbers, so that a traceback says where to look.
+        file = folder / f"{page.stem}_{snippet.line}.py"
+        source = "\n" * (snippet.line - 1) + snippet.code
+        file.write_text(source, encoding="utf-8")
+        exec(compile(source, str(file), "exec", dont_inherit=True), namespace)
+        output = printed()
+        if snippet.output is not None:
+            assert output.split("\n") == snippet.output.split("\n"), (
+                f"{page.name}, line {snippet.line}"
+            )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_snippets(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    run(page, tmp_path, lambda: capsys.readouterr().out)
+
+
+PAGE = """
+```python
+import inspect
+
+def f(x):
+    return x
+```
+
+```python
+print(inspect.getsource(f), end="")
+```
+
+<!-- output -->
+```text
+def f(x):
+    return {result}
+```
+"""
+
+
+@pytest.mark.parametrize("result", ["x", "y"])
+def test_output_is_compared(result, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.replace("{result}", result))
+    assert [s.line for s in snippets(page.read_text())] == [3, 10]
+    if result == "x":
+        run(page, tmp_path, lambda: capsys.readouterr().out)
+    else:
+        with pytest.raises(AssertionError, match="page.md, line 10"):
+            run(page, tmp_path, lambda: capsys.readouterr().out)
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
