@@ -111,7 +111,6 @@ class Adjoints:
         self.bars: dict[str, Fact] = {}
         self.fresh: set[str] = set()
         self.buffered: set[str] = set()
-        self.seeded: set[str] = set()
         self.bar_names: dict[str, str] = {}
 
     # -- names ---------------------------------------------------------------------
@@ -138,9 +137,10 @@ class Adjoints:
         vary = self.context.activity.varied_at[dataflow.end(self.context.fn.body)]
         value = returned.value
         if isinstance(value, gast.Name):
-            if value.id in vary:
+            if value.id in vary and self._is_result(value.id, seed):
+                self.bars[value.id] = line.fact(value.id)
+            elif value.id in vary:
                 line.add(value.id, grammar.name(seed), line.fact(value.id))
-                self.seeded.add(value.id)
         elif isinstance(value, gast.Tuple):
             made = []
             for item in value.elts:
@@ -151,7 +151,6 @@ class Adjoints:
                 elif alive:
                     made.append(self.bar(item.id))
                     self.bars[item.id] = line.fact(item.id)
-                    self.seeded.add(item.id)
                 else:
                     made.append("_")
             if set(made) != {"_"}:
@@ -161,6 +160,13 @@ class Adjoints:
                 if n.endswith("_inc") or "_inc_" in n:
                     line.add(item.id, grammar.name(n), line.fact(item.id))
         return step
+
+    def _is_result(self, name: str, seed: str) -> bool:
+        """Let the seed be the adjoint of a variable made to hold the result."""
+        if name not in self.context.temporary or name in self.bar_names:
+            return False
+        self.bar_names[name] = seed
+        return True
 
     def finish(self, fn: gast.FunctionDef, wrt: list[str]) -> tuple[Step, dict[str, gast.AST]]:
         """The step at the function's beginning, and the adjoints of the names `wrt`."""
@@ -204,8 +210,13 @@ class Adjoints:
         coming, fresh = dict(self.bars), set(self.fresh)
         tails, results = [], []
         for body in (stmt.body, stmt.orelse):
-            alive = self.context.activity.points[dataflow.end(body)]
-            self.bars = {n: f for n, f in coming.items() if n in alive}
+            if body and isinstance(body[-1], gast.Break):
+                # The last turn: the adjoints are those from behind the loop.
+                here = self.context.shapes.points.get(dataflow.end(body), {})
+                self.bars = {n: here.get(n, f) for n, f in coming.items()}
+            else:
+                alive = self.context.activity.points[dataflow.end(body)]
+                self.bars = {n: f for n, f in coming.items() if n in alive}
             self.fresh = set(fresh)
             step.arms.append(self.block(body))
             tails.append(_Line(self, Step(None), facts=facts))
@@ -488,23 +499,26 @@ class _Line:
         )
         if rule.kind == "elementwise":
             expressions = {p: _scaled(bar, e) for p, e in expressions.items()}
-        self._note_reads(statements, expressions, out)
+        given = {n for a in op.arguments.values() for n in grammar.names_read(a)}
+        self._note_reads(statements, expressions, set(atoms(out)) - given)
         for s in statements:
             self.step.adjoint.append(grammar.located(s, self.step.stmt))
         parts = []
         for p, e in expressions.items():
             operand = op.arguments[p]
             if isinstance(operand, gast.Name):
-                parts.append((operand.id, e, self._infer(e, statements)))
+                # A rule that takes the whole adjoint gives the whole adjoint.
+                whole = rule.full is True
+                fact = self.fact(operand.id) if whole else self._infer(e, statements)
+                parts.append((operand.id, e, fact))
             else:
                 parts += self._spread_list(operand, e, active)
         return parts
 
-    def _note_reads(self, statements, expressions, out) -> None:
+    def _note_reads(self, statements, expressions, outs: set[str]) -> None:
         read = {n for s in grammar.statements(statements) for n in grammar.reads(s)}
         read |= {n for e in expressions.values() for n in grammar.names_read(e)}
         made = grammar.all_writes(statements)
-        outs = set(atoms(out))
         known = self.before.keys() | self.after.keys()
         for n in sorted(read - made):
             if n in outs:
@@ -564,7 +578,7 @@ class _Line:
             if isinstance(root, tuple) and root[0] == "kept" and root[1] == fact.shape:
                 keywords = {"keepdims": grammar.constant(True)}
                 if root[2] is not None:
-                    keywords = {"axis": grammar.expression(root[2]), **keywords}
+                    keywords = {"axis": grammar.clone(root[2].node), **keywords}
                 return name, grammar.call(f"{numpy}.sum", value, **keywords), own
         self.read(name)
         helper = self.owner._helper("unbroadcast")

@@ -32,7 +32,9 @@ OPAQUE = (
 )
 SIZE_CALLS = frozenset({"len", "min", "max", "abs", "int", "range", "reversed"})
 SIZE_ATTRIBUTES = frozenset({"shape", "ndim", "size"})
-SIZE_KEYWORDS = frozenset({"axis", "axes", "shape", "size", "reps", "shift", "pad_width"})
+SIZE_KEYWORDS = frozenset(
+    {"axis", "axes", "shape", "size", "reps", "shift", "pad_width"}
+)
 
 
 def anf(tree: gast.FunctionDef, source) -> gast.FunctionDef:
@@ -90,7 +92,9 @@ def is_index(node: gast.AST, bare_names: bool = True) -> bool:
         elif isinstance(n, gast.Call):
             if not (isinstance(n.func, gast.Name) and n.func.id in SIZE_CALLS):
                 return False
-            if n.keywords or not all(_is_chain(a) or is_index(a, bare_names) for a in n.args):
+            if n.keywords or not all(
+                _is_chain(a) or is_index(a, bare_names) for a in n.args
+            ):
                 return False
         elif isinstance(n, gast.Attribute):
             if not _is_chain(n) or not (bare_names or n.attr in SIZE_ATTRIBUTES):
@@ -216,7 +220,7 @@ class _Flattener:
         return getattr(self, f"op_{type(e).__name__}")(e)
 
     def op_BinOp(self, e: gast.BinOp) -> gast.AST:
-        # Long sums lean left: a loop, where recursion would be as deep as they are long.
+        # Long sums lean left; recursion would be as deep as they are long.
         spine = [e]
         while isinstance(spine[-1].left, gast.BinOp):
             spine.append(spine[-1].left)

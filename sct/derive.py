@@ -24,15 +24,17 @@ from sct import emit, grammar, polish, purity, runtime, runtime_rules
 from sct.adjoint import Context, Derived
 from sct.analysis import dataflow
 from sct.analysis.activity import activity
-from sct.analysis.annotations import parameter_facts
+from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, must_be_scalar, shapes
-from sct.errors import NonDifferentiableError
+from sct.errors import unsupported
 from sct.module import Unit
 from sct.names import Names, used_names
 from sct.normalise import Normal, normalise
 from sct.operations import Operation, Resolver, bind_call, classify, unwrap
 from sct.optimize import Facts, optimize
+from sct.optimize.facts import trivial
 from sct.prepare import prepare
+from sct.refusals import IN_PLACE, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.storage import Storage, parameter_names
@@ -167,6 +169,7 @@ class _Function:
         self._operations: dict[int, tuple[gast.AST, Operation]] = {}
         self.inference = Inference(self.operation, self._result_of)
         self.seed = "out_bar"
+        self.single = self.single and len(self.wrt) == 1
         self._rename_seed()
 
     def _rename_seed(self) -> None:
@@ -289,11 +292,13 @@ class _Function:
             for s in grammar.statements(fn.body)
             if isinstance(s, (gast.Assign, gast.Expr))
         }
-        refuse_unknown_effects(self, operations)
         wrt = list(self.wrt)
         facts = parameter_facts(fn, self.normal.scope)
         self.declared = dict(facts)
+        declared = return_fact(normalise(self.normal.source.function).fn, self.normal.scope)
+        self.promised = declared is not None and declared.scalar
         scalar = self.mode in ("grad", "value_and_grad") and not self.inner
+        scalar = scalar or self.promised
         found = shapes(fn, facts, self.inference)
         if scalar:
             _, points = must_be_scalar(fn, self.inference)
@@ -322,9 +327,15 @@ class _Function:
             self.outer,
             self.temporary,
         )
+        refuse_unknown_effects(self.context, self.resolve)
         scalars = _scalar_names(fn, found)
         storage = Storage(
-            fn, self._fresh, self._cheap(scalars), self._pure_test, prepared.flags
+            fn,
+            self._fresh,
+            self._cheap(scalars),
+            self._pure_test,
+            prepared.flags,
+            self.temporary,
         )
         both = sweeps(self.context, wrt, self.seed, storage)
         self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
@@ -371,12 +382,25 @@ class _Function:
         """Whether what a call returns shares no memory with anything."""
         return purity.fresh(self.operation(call))
 
+    def _short(self, node: gast.AST) -> bool:
+        """Whether an expression is arithmetic on a few numbers."""
+        parts = list(gast.walk(node))
+        allowed = (gast.BinOp, gast.UnaryOp, gast.operator, gast.unaryop, gast.Name)
+        allowed += (gast.Constant, gast.expr_context)
+        return (
+            all(isinstance(n, allowed) for n in parts)
+            and sum(isinstance(n, gast.BinOp) for n in parts) <= 2
+            and grammar.names_read(node) <= self.scalars
+        )
+
     def optimised(self, fn: gast.FunctionDef) -> gast.FunctionDef:
         facts = Facts(
             pure=self.pure,
             temporary=self.temporary,
             scalar=self.scalars,
             fresh=self.fresh_result,
+            cheap=lambda node: trivial(node) or self._short(node),
+            repeat=self._short,
         )
         fn = optimize(fn, facts)
         return polish.polish(fn, facts, self.names)
@@ -443,7 +467,7 @@ class _Function:
             )
             return out
         must = {p for p in self.entry_scalars if not self.declared[p].scalar}
-        if self.result.scalar and must <= set(self.wrt):
+        if (self.result.scalar or self.promised) and must <= set(self.wrt):
             scalars = [p for p in unknown if p in must]
             scalars += [p for p in self.wrt if p in must and p not in scalars]
             rest = [p for p in unknown if p not in must]
@@ -476,6 +500,8 @@ class _Function:
         shown = names[0] if self.single else f"({', '.join(names)}{',' * (len(names) == 1)})"
         if self.mode == "grad":
             text = f"Return ``{shown}``: the gradient in {inputs}, scaled by `{self.seed}`."
+            if len(text) > 78:
+                text = f"Return ``{shown}``: the gradient, scaled by `{self.seed}`."
         elif self.mode == "value_and_grad":
             text = (
                 f"Return ``(value, {shown})``: the value, and its gradient in {inputs}, "
@@ -496,9 +522,26 @@ class _Function:
     ) -> gast.FunctionDef:
         """The derivative as a function: the primal's parameters, and the seed."""
         args = grammar.clone(self.normal.fn.args)
-        args.kwonlyargs.append(gast.Name(self.seed, gast.Param(), None, None))
+        result = self.normal.fn.returns
+        note = grammar.clone(result) if self.promised and result else None
+        args.kwonlyargs.append(gast.Name(self.seed, gast.Param(), note, None))
         args.kw_defaults.append(seed)
-        return self._function(name, args, body)
+        made = self._function(name, args, body)
+        made.returns = self._return_type(result)
+        return made
+
+    def _return_type(self, result: gast.AST | None) -> gast.AST | None:
+        """The type of a derivative, where the primal states the types it needs."""
+        a = self.normal.fn.args
+        notes = {p.id: p.annotation for p in [*a.posonlyargs, *a.args, *a.kwonlyargs]}
+        parts = [notes.get(n) for n in self.wrt]
+        if None in parts or (self.mode != "grad" and result is None):
+            return None
+        parts = [grammar.clone(p) for p in parts]
+        whole = parts[0] if self.single and len(parts) == 1 else _tuple_type(parts)
+        if self.mode != "grad":
+            whole = _tuple_type([grammar.clone(result), whole])
+        return whole
 
     def _function(
         self, name: str, args: gast.arguments, body: list[gast.AST]
@@ -539,9 +582,7 @@ class _Function:
             checks.append(self._check("check_inexact", [], unknown))
         if self.mode != "vjp":
             quoted = grammar.constant(self.normal.source.name)
-            if not self.result.scalar or self.entry_scalars - {
-                p for p in self.entry_scalars if self.declared[p].scalar
-            }:
+            if not self.promised:
                 helper = self.use("helper", "check_scalar_result")
                 if value == "_":
                     value = self.names.fresh("value")
@@ -648,6 +689,11 @@ class _Function:
         return Unit(name, fn, emit.function_text(fn), self.normal.source, bindings)
 
 
+def _tuple_type(parts: list[gast.AST]) -> gast.AST:
+    inside = gast.Tuple(parts, gast.Load()) if len(parts) > 1 else parts[0]
+    return gast.Subscript(grammar.name("tuple"), inside, gast.Load())
+
+
 def _last(result: gast.AST) -> gast.Return:
     """The return of a derivative, which belongs to no line of the source."""
     stmt = gast.Return(result)
@@ -718,6 +764,15 @@ def _scalar_names(fn: gast.FunctionDef, found: Shapes) -> set[str]:
     return {n for n, scalar in names.items() if scalar}
 
 
-def refuse_unknown_effects(work: _Function, operations: dict[gast.AST, Operation]) -> None:
-    """Nothing yet: see `purity`."""
-    del work, operations
+def refuse_unknown_effects(context: Context, resolve: Resolver) -> None:
+    """Refuse calls that may write into a varied argument, unseen by any rule."""
+    for stmt, op in context.operations.items():
+        varied = context.activity.varied.get(stmt)
+        if not varied or not isinstance(op.node, gast.Call):
+            continue
+        unseen = op.kind == "opaque" and op.callee is not print
+        if unseen and not purity.pure(op, resolve):
+            raise refusal(context.source, op)
+        if op.kind == "call" and not context.activity.targets.get(stmt):
+            if not purity.keeps_arguments(unwrap(op.callee)):
+                raise unsupported(context.source, op.node, "this call", *IN_PLACE)

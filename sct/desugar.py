@@ -6,7 +6,8 @@
         if v < 0.0:                         v = x[i]
             return s                        if v < 0.0:
         s += v                    ->            break
-    return s                                s += v
+    return s                                else:
+                                                s += v
                                         return s
 
 Meaning and evaluation order are Python's, short circuits included.  Every statement
@@ -76,7 +77,9 @@ def desugar(
 
 
 def _by_name(node: gast.AST) -> str | None:
-    return node.id if isinstance(node, gast.Name) and hasattr(builtins, node.id) else None
+    return (
+        node.id if isinstance(node, gast.Name) and hasattr(builtins, node.id) else None
+    )
 
 
 class _Lowering:
@@ -218,7 +221,10 @@ class _Lowering:
     def targets(self, target: gast.AST) -> None:
         """Lower what a target computes."""
         if isinstance(target, gast.Subscript):
-            target.value, target.slice = self.value(target.value), self.value(target.slice)
+            target.value, target.slice = (
+                self.value(target.value),
+                self.value(target.slice),
+            )
         elif isinstance(target, gast.Attribute):
             target.value = self.value(target.value)
         elif isinstance(target, (gast.Tuple, gast.List)):

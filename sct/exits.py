@@ -71,11 +71,11 @@ def one_exit(tree: gast.FunctionDef, names: Names) -> gast.FunctionDef:
         Where flags and the result variable get their names.
     """
     exits = _Exits(names)
-    returns = any(isinstance(s, gast.Return) for s in statements(tree.body))
-    if exits.scan(tree.body)[1] or not returns:
-        nothing = gast.Return(constant(None))
-        tree.body.append(located(nothing, tree.body[-1]))
-        exits.scan(tree.body[-1:])
+    falls = exits.scan(tree.body)[1]
+    if falls or not any(isinstance(s, gast.Return) for s in statements(tree.body)):
+        nothing = located(gast.Return(constant(None)), tree.body[-1])
+        exits.scan([nothing])
+        tree.body.append(nothing)
     exits.choose_result(tree.body)
     body = exits.block(tree.body, 0)
     last = body[-1]
@@ -104,13 +104,18 @@ class _Exits:
     # --- what is known of the statements before they are rewritten ---
 
     def scan(self, body: list[gast.AST]) -> tuple[bool, bool]:
-        """Whether a block leaves on some path, and whether its end is reached on some."""
+        """Whether a block leaves on some path, and whether it may reach its end.
+
+        What can never run is cut off: it must not count as a way out.
+        """
         leaves, falls = False, True
-        for s in body:
-            own_leaves, own_falls = self._scan_one(s)
-            self.leaves[id(s)], self.falls[id(s)] = own_leaves, own_falls
+        for k, s in enumerate(body):
+            own_leaves, falls = self._scan_one(s)
+            self.leaves[id(s)], self.falls[id(s)] = own_leaves, falls
             leaves |= own_leaves
-            falls &= own_falls
+            if not falls:
+                del body[k + 1 :]
+                break
         return leaves, falls
 
     def _scan_one(self, s: gast.AST) -> tuple[bool, bool]:
@@ -169,10 +174,8 @@ class _Exits:
                 return [*out, *self.leave(s)]
             if not self.leaves[id(s)]:
                 out += self.compound(s)
-                if not self.falls[id(s)]:
-                    return out
                 continue
-            rest = body[k + 1 :] if self.falls[id(s)] else []
+            rest = body[k + 1 :]
             if depth > DEEPEST and any(self.leaves[id(r)] for r in rest):
                 return out + self.flat(body[k:])
             return out + self.split(s, rest, depth + 1)
@@ -223,8 +226,6 @@ class _Exits:
                 test = raised[0] if len(raised) == 1 else gast.BoolOp(gast.Or(), raised)
                 written = [located(gast.If(negated(test), written, []), part[0])]
             out += written
-            if not self.reaches_end(part):
-                break
             part = []
         return out + self.guarded(guards, [], body[0])
 
@@ -353,7 +354,7 @@ class _Exits:
         return rest
 
     def path(self, leave: Leave) -> list[gast.AST]:
-        """The last statements of a path: inside a ``with``, the result is ready there."""
+        """The last statements of a path; inside a ``with`` it stores its result."""
         if leave.kind == "return" and leave.value is not None and self.in_with:
             return [*self.store(leave), Leave(leave.kind, None, leave.flag, leave)]
         return [leave]
@@ -425,7 +426,7 @@ def _tidied(body: list[gast.AST]) -> list[gast.AST]:
             elif isinstance(s.test, gast.Name):
                 continue
             else:
-                s = located(gast.Expr(s.test), s)
+                s.body = [located(gast.Pass(), s)]
         elif isinstance(s, (gast.With, *LOOPS)) and not s.body:
             s.body = [located(gast.Pass(), s)]
         out.append(s)

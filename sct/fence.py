@@ -74,6 +74,11 @@ WALRUS = (
     "it assigns once for every element",
     "Write the comprehension as a `for` loop.",
 )
+SUPPRESS = (
+    "`suppress`",
+    "which of the statements inside ran is known only while they run",
+    "Test the condition beforehand with `if`.",
+)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
@@ -100,6 +105,8 @@ def check(tree: gast.FunctionDef, source) -> None:
             found.append((node, REFUSED[type(node)]))
         if inside and isinstance(node, gast.NamedExpr):
             found.append((node, WALRUS))
+        if isinstance(node, gast.withitem) and _suppresses(node.context_expr):
+            found.append((node.context_expr, SUPPRESS))
         # A lambda's own variables are nobody else's.
         inside = inside or isinstance(node, COMPREHENSIONS)
         inside = inside and not isinstance(node, gast.Lambda)
@@ -107,3 +114,8 @@ def check(tree: gast.FunctionDef, source) -> None:
     if found:
         node, entry = min(found, key=lambda f: (f[0].lineno, f[0].col_offset))
         raise unsupported(source, node, *entry)
+
+
+def _suppresses(manager: gast.AST) -> bool:
+    func = getattr(manager, "func", None)
+    return "suppress" in (getattr(func, "id", None), getattr(func, "attr", None))

@@ -2,12 +2,12 @@
 
 ::
 
-    y = f(x) + (a if c else b)          f_2 = f(x)
+    y = f(x) + (a if c else b)          f_value = f(x)
                                         if c:
                                    ->       choice = a
                                         else:
                                             choice = b
-                                        y = f_2 + choice
+                                        y = f_value + choice
 
 Evaluation order is Python's: what stands to the left of a hoisted expression is
 bound to a temporary before it, unless nothing can change it.  In a test, conditional

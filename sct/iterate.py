@@ -24,7 +24,9 @@ from .unpack import Unpacker
 from .writer import Writer
 
 NO_INDEX = (gast.GeneratorExp, gast.Set, gast.SetComp, gast.Dict, gast.DictComp)
-NO_INDEX_CALLS = frozenset({"map", "filter", "open", "iter", "dict", "set", "frozenset"})
+NO_INDEX_CALLS = frozenset(
+    {"map", "filter", "open", "iter", "dict", "set", "frozenset"}
+)
 VIEWS = frozenset({"items", "keys", "values"})
 RESIZING = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
 
@@ -123,7 +125,7 @@ class Iteration:
                 self.source,
                 self.writer.at,
                 "this `for`",
-                f"it must call the builtin `{word}`, whose name stands for something else",
+                f"it must call the builtin `{word}`, a name that is taken",
                 f"Rename `{word}`, or loop over an index.",
             )
         return name(word)

@@ -17,7 +17,9 @@ import keyword
 
 import gast
 
-RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"match", "case", "type"}
+RESERVED = (
+    frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"match", "case", "type"}
+)
 
 OPERATORS = {
     gast.Add: "sum",
@@ -73,7 +75,10 @@ def noun(node: gast.AST) -> str:
     if isinstance(node, (gast.BinOp, gast.UnaryOp)):
         return OPERATORS[type(node.op)]
     if isinstance(node, gast.Call):
-        return _last_word(node.func) or "value"
+        word = _last_word(node.func) or "value"
+        # `g(x)` is a value of g; the word itself is that function's name.
+        own = isinstance(node.func, gast.Name) and word not in RESERVED
+        return f"{word}_value" if own else word
     if isinstance(node, gast.Subscript):
         base = _last_word(node.value)
         return f"{base}_item" if base else "item"
@@ -106,7 +111,7 @@ class Names:
         self._last: dict[str, int] = {}
 
     def fresh(self, base: str) -> str:
-        """A name that nobody uses: `base`, else `base` with the smallest free suffix."""
+        """A name that nobody uses: `base`, or `base` with the smallest suffix."""
         plain = f"{base}_" if base in RESERVED else base
         if plain not in self.used:
             self.used.add(plain)

@@ -124,8 +124,8 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
 def _attribute(value: gast.Attribute, resolve: Resolver) -> Operation:
     if resolve(value) is not MISSING or value.attr in templates.PROPERTIES_CONSTANT:
         return Operation("constant", value)
-    function = templates.METHODS.get(value.attr)
-    if function is not None and value.attr in templates.PROPERTIES:
+    function = templates.PROPERTIES.get(value.attr)
+    if function is not None:
         return _rule(function, value, [value.value])
     return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
 

@@ -182,9 +182,8 @@ def _unique_flags(fn: gast.FunctionDef) -> set[str]:
 
 
 def _reads_out(op: Operation) -> bool:
-    return any(
-        isinstance(n, gast.Name) and n.id == "out" for n in gast.walk(op.rule.tree)
-    )
+    body = grammar.statements(op.rule.tree.body)
+    return any("out" in grammar.reads(s) for s in body)
 
 
 def _renamed(node: gast.AST, old: str, new: str) -> gast.AST:

@@ -90,6 +90,8 @@ class Storage:
     flags : set of str
         Names that say by which ``break`` a loop was left: False in every turn but the
         last.
+    temporary : set of str
+        Names that no reader knows: better computed again than kept, where that is cheap.
     """
 
     def __init__(
@@ -99,7 +101,9 @@ class Storage:
         cheap: Callable[[gast.AST], bool],
         pure: Callable[[gast.AST], bool],
         flags: set[str],
+        temporary: set[str],
     ):
+        self.temporary = temporary
         self.fresh, self.cheap, self.pure, self.flags = fresh, cheap, pure, flags
         self.kept: dict[Step, Kept] = {}
         self.stacks: dict[str, str] = {}
@@ -215,6 +219,9 @@ class Storage:
             inner = set(bound)
             ends.append(self._block(arm, pending, inner, turn))
             bounds.append(inner)
+        if not self._depth:
+            for arm, end in zip(step.arms, ends, strict=True):
+                self._again_in_arm(arm, end)
         leaving = [_breaks(arm) for arm in step.arms]
         certain = [b for b, leaves in zip(bounds, leaving, strict=True) if not leaves]
         certainly = set.intersection(*certain) if certain else bounds[0]
@@ -227,6 +234,26 @@ class Storage:
         bound |= certainly
         after = ends[0] | ends[1]
         return after | step.old | step.new | self._decide(step, pending)
+
+    def _again_in_arm(self, arm: list[Step], end: set[str]) -> None:
+        """Compute temporaries again where the backward sweep enters an arm."""
+        own = {n for s in arm if s.stmt is not None for n in _written(s)}
+        turn = Turn(own, set(), [arm])
+        order = _last_writes([arm])
+        again: list[gast.AST] = []
+        while todo := sorted(end & own & self.temporary, key=order.__getitem__):
+            name = todo[-1]
+            stmt = self._again(name, end, turn)
+            if stmt is None:
+                own.discard(name)
+                continue
+            end.discard(name)
+            end |= grammar.names_read(stmt.value)
+            again.insert(0, grammar.clone(stmt))
+        if again:
+            last = Step(None)
+            self.of(last).first += again
+            arm.insert(_length(arm), last)
 
     def _decide(self, step: Step, pending: set[str]) -> set[str]:
         """Choose how the backward sweep finds the arm; returns what that reads."""
@@ -360,7 +387,7 @@ class Storage:
         at = [s for s in steps if s.stmt is not None and name in grammar.all_writes([s.stmt])]
         end = Step(None)
         steps.insert(_length(steps), end)
-        place = at[-1].stmt if at else next(s.stmt for s in steps if s.stmt is not None)
+        place = at[-1].stmt if at else next((s.stmt for s in steps if s.stmt is not None), None)
         keep, give = self._keep(name, place)
         if at and not at[-1].arms:
             self.of(at[-1]).after.append(keep)

@@ -52,7 +52,9 @@ class Unpacker:
                 self.writer.assign(first, value)
                 first, *others = others
                 value = name(targets[0].id)
-                shared = all(value.id not in target_names(t) for t in [first, *others[:-1]])
+                shared = all(
+                    value.id not in target_names(t) for t in [first, *others[:-1]]
+                )
             if not shared:
                 value = self.writer.bind(value, noun(value))
         self.assign(first, value)
@@ -91,14 +93,13 @@ class Unpacker:
                     not isinstance(pairs[j][1], ATOMS) for j in later
                 )
                 base = noun(value)
-            last = k == len(pairs) - 1
-            if waits and not (last and not waiting):
-                if not isinstance(value, gast.Constant) and not last:
+            if waits and (later or waiting):
+                if not isinstance(value, gast.Constant):
                     value = self.writer.bind(value, base)
                 waiting.append((target, value))
             else:
                 self.assign(target, value)
-        for k, (target, value) in enumerate(waiting):
+        for target, value in waiting:
             self.assign(target, value)
 
     def _from_value(self, target: gast.AST, value: gast.AST) -> None:

@@ -87,7 +87,9 @@ class Program:
     def leave(self) -> str:
         if self.tuples:
             return f"return {self.expression(1)}, {self.expression(0)}"
-        return self.random.choice(["return a", f"return {self.expression(2)}", "return"])
+        return self.random.choice(
+            ["return a", f"return {self.expression(2)}", "return"]
+        )
 
     def block(self, depth: int, in_loop: bool, size: int) -> list[str]:
         lines = []

@@ -21,16 +21,20 @@ def parameter_facts(fn: gast.FunctionDef, scope: Scope) -> dict[str, Fact]:
     """What is known of every parameter."""
     a = fn.args
     listed = [*a.posonlyargs, *a.args, *a.kwonlyargs]
-    facts = {p.id: _fact(p, scope) for p in listed}
+    facts = {p.id: _fact(p.id, p.annotation, scope) for p in listed}
     for p in (a.vararg, a.kwarg):
         if p is not None:
             facts[p.id] = unknown(("parameter", p.id))
     return facts
 
 
-def _fact(parameter: gast.Name, scope: Scope) -> Fact:
-    root = ("parameter", parameter.id)
-    note = parameter.annotation
+def return_fact(fn: gast.FunctionDef, scope: Scope) -> Fact | None:
+    """What the return annotation says of the result; None without one."""
+    return None if fn.returns is None else _fact("result", fn.returns, scope)
+
+
+def _fact(name: str, note: gast.AST | None, scope: Scope) -> Fact:
+    root = ("parameter", name)
     if note is None:
         return unknown(root)
     if isinstance(note, gast.Constant) and isinstance(note.value, str):

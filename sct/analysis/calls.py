@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gast
 
+from sct.analysis.annotations import return_fact
 from sct.analysis.shapes import Fact, Inference, Shape, shapes, unknown
 from sct.errors import SctError
 from sct.normalise import normalise
@@ -63,11 +64,15 @@ def _own_result(function) -> Fact | None:
     """The result in terms of the parameters' shapes."""
     if function in _found:
         return _found[function]
+    normal = normalise(function)
+    declared = return_fact(normal.fn, normal.scope)
+    if declared is not None and declared.scalar:
+        _found[function] = declared
+        return declared
     if function in _running:
         return None
     _running.add(function)
     try:
-        normal = normalise(function)
         resolve = Resolver(normal.scope, {})
         memo: dict[int, tuple[gast.AST, Operation]] = {}
 

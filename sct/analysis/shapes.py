@@ -273,18 +273,18 @@ class Inference:
             if keep is None or (isinstance(keep, gast.Constant) and not keep.value):
                 integer = fact.integer and callee in (np.sum, np.max, np.min, np.prod)
                 return INTEGER if integer else NUMBER
-            return unknown(("kept", fact.shape, "all"), rank=fact.rank, array=True)
-        text = text(axis)
+            return unknown(("kept", fact.shape, None), rank=fact.rank, array=True)
+        words = Axis(axis)
         literal = not grammar.names_read(axis)
         if kept and literal:
-            return unknown(("kept", fact.shape, text), rank=fact.rank, array=True)
+            return unknown(("kept", fact.shape, words), rank=fact.rank, array=True)
         if (keep is None or isinstance(keep, gast.Constant) and not keep.value) and literal:
             count = len(axis.elts) if isinstance(axis, gast.Tuple) else 1
             rank = None if fact.rank is None else fact.rank - count
             if rank == 0:
                 return NUMBER
-            return unknown(("reduced", fact.shape, text), rank=rank)
-        return unknown(("reduced", fact.shape, text, id(axis)))
+            return unknown(("reduced", fact.shape, words), rank=rank)
+        return unknown(("reduced", fact.shape, words, id(axis)))
 
 
 POINTWISE = {abs, round, divmod, np.where, np.maximum, np.minimum}
@@ -351,6 +351,19 @@ def _cut(part: gast.Slice) -> int | None:
 def text(node: gast.AST) -> str:
     """A text that is equal for equal trees."""
     return gast.dump(node)
+
+
+class Axis:
+    """The axis of a reduction, as part of a root; equal when the text is."""
+
+    def __init__(self, node: gast.AST):
+        self.node, self.text = node, text(node)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Axis) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
 
 @dataclass(frozen=True)

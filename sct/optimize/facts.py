@@ -59,6 +59,8 @@ class Facts:
         ``cheap(node)``: whether computing `node` twice is fine.
     fresh : callable
         ``fresh(call)``: whether the result of a call shares no memory with anything.
+    repeat : callable
+        ``repeat(node)``: whether reading `node` again is better than giving it a name.
     """
 
     pure: Callable[[gast.Call], bool]
@@ -66,6 +68,7 @@ class Facts:
     scalar: set[str] = field(default_factory=set)
     cheap: Callable[[gast.AST], bool] = trivial
     fresh: Callable[[gast.Call], bool] = lambda call: False
+    repeat: Callable[[gast.AST], bool] = lambda node: False
 
     def derivative(self, name: str) -> bool:
         """Whether `name` is an adjoint or a tangent made by sct, the seed included."""

@@ -3,8 +3,9 @@
     t = out_bar                       t = out_bar
     x_bar = t * y                →    x_bar = out_bar * y
 
-Only copies made by sct are looked through, and constants that it named; the copies
-themselves are left for `dead_code`.  A `return` keeps its names.
+Only copies made by sct are looked through, constants that it named, and arithmetic on
+numbers so short that a name would not help (`Facts.repeat`); the copies themselves are
+left for `dead_code`.  A `return` keeps its names.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class _Copies:
         self.facts, self.effects = facts, effects
         self.original: dict[str, gast.AST] = {}
         self.copied: dict[str, set[str]] = {}
+        self.loops = 0
 
     def block(self, body: list) -> list:
         added: list[str] = []
@@ -60,7 +62,12 @@ class _Copies:
             s = rebuild.map_head(s, self._replace)
         if isinstance(s, gast.For):
             self._forget(effect.binds)
+        if isinstance(s, (gast.For, gast.While)):
+            # What is computed before a loop is not computed again in every turn.
+            self._forget({n for n, v in self.original.items() if not _is_atom(v)})
+            self.loops += 1
         s = rebuild.map_blocks(s, self.block)
+        self.loops -= isinstance(s, (gast.For, gast.While))
         self._forget(effect.binds)
         if isinstance(s, gast.Assign) and len(s.targets) == 1:
             self._remember(s.targets[0], s.value, added)
@@ -81,10 +88,22 @@ class _Copies:
             if value.id == target.id or value.id in self.effects.pinned:
                 return
             self.copied.setdefault(value.id, set()).add(target.id)
+        elif self._repeated(target.id, value):
+            for n in grammar.names_read(value):
+                self.copied.setdefault(n, set()).add(target.id)
         elif not isinstance(value, gast.Constant):
             return
         self.original[target.id] = value
         added.append(target.id)
+
+    def _repeated(self, name: str, value: gast.AST) -> bool:
+        """Whether `value` is better read again than kept in a name of its own."""
+        return (
+            not self.loops
+            and name in self.facts.scalar
+            and not self.facts.derivative(name)
+            and self.facts.repeat(value)
+        )
 
     def _replace(self, node: gast.AST) -> gast.AST:
         if isinstance(node, gast.Name):
@@ -94,3 +113,7 @@ class _Copies:
         if isinstance(node, CLOSED):
             return node
         return rebuild.map_children(node, self._replace)
+
+
+def _is_atom(node: gast.AST) -> bool:
+    return isinstance(node, (gast.Name, gast.Constant))

@@ -169,7 +169,7 @@ def adjoint(
                 function,
                 _differentiable(function, wrt),
                 _named(function, zero),
-                full and not pointwise,
+                False if pointwise else full,
                 pointwise,
                 linear,
             )
