@@ -111,6 +111,7 @@ class Adjoints:
         self.bars: dict[str, Fact] = {}
         self.fresh: set[str] = set()
         self.buffered: set[str] = set()
+        self.narrow: set[str] = set()
         self.bar_names: dict[str, str] = {}
 
     # -- names ---------------------------------------------------------------------
@@ -365,6 +366,8 @@ class _Line:
         bar = self.owner.bar(name)
         bars = self.owner.bars
         if name in bars:
+            if bars[name].shape != self.fact(name).shape:
+                self.owner.narrow.add(name)
             value = gast.BinOp(grammar.name(bar), gast.Add(), value)
             fact = Fact(normal(bars[name].shape | fact.shape), None, array=fact.array)
             self.owner.fresh.add(name)
@@ -372,7 +375,8 @@ class _Line:
             self.owner.fresh.add(name)
         else:
             self.owner.fresh.discard(name)
-        self.emit(bar, value)
+        if not grammar.is_name(value, bar):
+            self.emit(bar, value)
         bars[name] = fact
 
     def differentiate(self, op: Operation, targets: tuple[str, ...]) -> None:

@@ -287,6 +287,7 @@ class _Function:
             self.fn, self.normal.source, self.names, self.operation, self.temporary
         )
         fn = self.prepared = prepared.fn
+        self.augmented = prepared.augmented
         operations = {
             s: self.operation(s.value)
             for s in grammar.statements(fn.body)
@@ -338,6 +339,8 @@ class _Function:
             self.temporary,
         )
         both = sweeps(self.context, wrt, self.seed, storage)
+        self.wide = both.wide
+        self.settled = {b for n, b in both.names.items() if n not in self.temporary}
         self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
         if self.mode in ("grad", "value_and_grad") and not self.inner:
             self.scalars.add(self.seed)
@@ -403,7 +406,7 @@ class _Function:
             repeat=self._short,
         )
         fn = optimize(fn, facts)
-        return polish.polish(fn, facts, self.names)
+        return polish.polish(fn, facts, self.wide, self.settled, self.augmented)
 
     # -- what is emitted -----------------------------------------------------------
     def joint(self, name: str) -> Unit:
@@ -616,7 +619,6 @@ class _Function:
         result = bars[0] if len(bars) == 1 else gast.Tuple(bars, gast.Load())
         tape = self.names.fresh("tape")
         # Optimised in one piece, so that what the backward sweep needs is known.
-        mark = grammar.assign(tape, gast.Tuple([], gast.Load()))
         value = self.names.fresh("value")
         self.temporary.add(value)
         out = grammar.call(self._boundary, both.value)
@@ -625,15 +627,53 @@ class _Function:
             [*both.forward, gast.Expr(out), *both.backward, _last(result)],
             grammar.constant(1.0),
         )
-        del mark
         fn = self.optimised(fn)
         at = next(i for i, s in enumerate(fn.body) if self._is_boundary(s))
         value = fn.body[at].value.args[0]
         forward, backward = fn.body[:at], fn.body[at + 1 :]
-        kept = self._taped(forward, backward)
-        fwd = self._forward_half(derived.fwd, forward, value, kept)
-        bwd = self._backward_half(derived.bwd, backward, tape, kept)
+        halves = self._arms_apart(forward, backward, value, tape)
+        if halves is None:
+            kept = self._taped(forward, backward)
+            unbound = maybe_unbound(forward, kept, parameter_names(self.normal.fn))
+            lead = [grammar.assign(n, grammar.constant(None)) for n in unbound]
+            names = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
+            pair = gast.Return(gast.Tuple([value, names], gast.Load()))
+            halves = [*lead, *forward, pair], [*self._unpacked(kept, tape), *backward]
+        fwd = self._forward_half(derived.fwd, halves[0])
+        bwd = self._backward_half(derived.bwd, halves[1], tape)
         return self._unit(derived.fwd, fwd), self._unit(derived.bwd, bwd)
+
+    def _arms_apart(self, forward, backward, value, tape):
+        """A tape for each arm, when both sweeps are one ``if`` on the same test."""
+        back = [s for s in backward if not isinstance(s, grammar.Comment)]
+        if not forward or len(back) != 2:
+            return None
+        there, again = forward[-1], back[0]
+        if not (isinstance(there, gast.If) and isinstance(again, gast.If)):
+            return None
+        steady = not grammar.names_read(there.test) & grammar.all_writes(forward)
+        if gast.dump(there.test) != gast.dump(again.test) or not steady:
+            return None
+        if not there.orelse or self._taped(forward[:-1], backward):
+            return None
+        for arm, reverse in ((there.body, again.body), (there.orelse, again.orelse)):
+            kept = self._taped(arm, [*reverse, back[1]])
+            names = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
+            arm.append(gast.Return(gast.Tuple([grammar.clone(value), names], gast.Load())))
+            polish.fold_return(arm)
+            at = next(
+                (i for i, s in enumerate(reverse) if not isinstance(s, grammar.Comment)),
+                len(reverse),
+            )
+            reverse[at:at] = self._unpacked(kept, tape)
+        tail, there.orelse = there.orelse, []
+        return [*forward, *tail], backward
+
+    def _unpacked(self, kept: list[str], tape: str) -> list[gast.AST]:
+        if not kept:
+            return []
+        targets = gast.Tuple([grammar.name(n, store=True) for n in kept], gast.Store())
+        return [grammar.assign(targets, grammar.name(tape))]
 
     _boundary = "sweep_boundary"
 
@@ -657,26 +697,20 @@ class _Function:
                     bound.append(n)
         return bound
 
-    def _forward_half(self, name, body, value, kept) -> gast.FunctionDef:
-        tape = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
-        unbound = maybe_unbound(body, kept, parameter_names(self.normal.fn))
-        lead = [grammar.assign(n, grammar.constant(None)) for n in unbound]
+    def _forward_half(self, name: str, body: list[gast.AST]) -> gast.FunctionDef:
         said = f"Forward sweep of `{self.normal.source.name}`: return its value and the tape."
-        result = gast.Return(gast.Tuple([value, tape], gast.Load()))
         args = grammar.clone(self.normal.fn.args)
-        body = [gast.Expr(grammar.constant(said)), *lead, *body, result]
+        body = [gast.Expr(grammar.constant(said)), *body]
         return polish.early_returns(self._function(name, args, body))
 
-    def _backward_half(self, name, body, tape, kept) -> gast.FunctionDef:
-        fn = self._definition(name, list(body), grammar.constant(1.0))
+    def _backward_half(
+        self, name: str, body: list[gast.AST], tape: str
+    ) -> gast.FunctionDef:
+        fn = self._definition(name, body, grammar.constant(1.0))
         fn.args.kw_defaults[-1] = None
-        place = len(fn.args.args)
-        fn.args.args.insert(place, gast.Name(tape, gast.Param(), None, None))
         # The tape has no default, so none may stand before it.
+        fn.args.args.append(gast.Name(tape, gast.Param(), None, None))
         fn.args.defaults = []
-        if kept:
-            targets = gast.Tuple([grammar.name(n, store=True) for n in kept], gast.Store())
-            fn.body.insert(0, grammar.assign(targets, grammar.name(tape)))
         shown = [f"{n}_bar" for n in self.wrt]
         returned = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
         said = f"Backward sweep of `{self.normal.source.name}`: return ``{returned}``."

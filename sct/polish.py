@@ -1,16 +1,295 @@
-"""The last touches to emitted code: how a person would have typed it."""
+"""The last touches to emitted code: how a person would have typed it.
+
+::
+
+    x_bar = x_bar + e                 x_bar += e
+    if s > limit:                     if s > limit:
+        returned = True                   returned = True
+        break                  ──►        break
+    else:                             p = 0.5 * p
+        p = 0.5 * p
+    prod_7_bar = 2.0 * x_bar          prod_bar = 2.0 * x_bar
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import gast
 
-from sct.names import Names
+from sct import grammar
+from sct.analysis import dataflow
+from sct.names import RESERVED
 from sct.optimize import Facts
 
+LEAVING = (gast.Break, gast.Raise, gast.Return, gast.Continue)
 
-def polish(fn: gast.FunctionDef, facts: Facts, names: Names) -> gast.FunctionDef:
+
+def polish(
+    fn: gast.FunctionDef, facts: Facts, wide: set[str], settled: set[str], augmented: set
+) -> gast.FunctionDef:
+    """Rewrite the statements of a derivative as a person would type them.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The optimised derivative; it is left alone.
+    facts : Facts
+        What is known of its names and calls.
+    wide : set of str
+        The adjoints that have the whole shape of their primal when they are added to.
+    settled : set of str
+        The names that stay as they are.
+    augmented : set of (str, int)
+        Name and line of the user's statements that were written ``x += e``.
+
+    Returns
+    -------
+    gast.FunctionDef
+    """
+    fn = grammar.clone(fn)
+    fn = renamed(fn, facts, settled)
+    owned = _owned(fn, facts, wide)
+    own = facts.scalar & facts.temporary | owned
+
+    def added(stmt: gast.AST) -> bool:
+        name = stmt.targets[0].id
+        theirs = (name, stmt.lineno) in augmented and name in facts.scalar
+        return name in own or theirs
+
+    fn.body = _block(fn.body, added)
     return fn
+
+
+def _block(body: list[gast.AST], in_place: Callable[[gast.AST], bool]) -> list[gast.AST]:
+    out: list[gast.AST] = []
+    for stmt in body:
+        for field in grammar.BLOCKS:
+            if getattr(stmt, field, None) and not isinstance(stmt, gast.FunctionDef):
+                setattr(stmt, field, _block(getattr(stmt, field), in_place))
+        out.append(_added(stmt, in_place))
+        # What follows an arm that leaves needs no `else`.
+        if isinstance(stmt, gast.If) and stmt.orelse and _leaves(stmt.body):
+            out += stmt.orelse
+            stmt.orelse = []
+    return out
+
+
+def _leaves(body: list[gast.AST]) -> bool:
+    return bool(body) and isinstance(body[-1], LEAVING)
+
+
+def _added(stmt: gast.AST, in_place: Callable[[gast.AST], bool]) -> gast.AST:
+    """``x += e`` for ``x = x + e``."""
+    if not (
+        isinstance(stmt, gast.Assign)
+        and isinstance(stmt.targets[0], gast.Name)
+        and isinstance(stmt.value, gast.BinOp)
+    ):
+        return stmt
+    name = stmt.targets[0].id
+    if not in_place(stmt):
+        return stmt
+    if not isinstance(stmt.value.op, (gast.Add, gast.Sub)):
+        if grammar.is_name(stmt.value.left, name) and name not in grammar.names_read(
+            stmt.value.right
+        ):
+            op, value = stmt.value.op, stmt.value.right
+            return grammar.located(gast.AugAssign(stmt.targets[0], op, value), stmt)
+        return stmt
+    first, rest = _first_term(stmt.value)
+    if not grammar.is_name(first, name) or name in grammar.names_read(rest[0][1]):
+        return stmt
+    if any(name in grammar.names_read(e) for _, e in rest):
+        return stmt
+    op, value = rest[0]
+    if isinstance(op, gast.Sub) and len(rest) > 1:
+        return stmt
+    for more, e in rest[1:]:
+        value = gast.BinOp(value, more, e)
+    return grammar.located(gast.AugAssign(stmt.targets[0], op, value), stmt)
+
+
+def _first_term(node: gast.AST) -> tuple[gast.AST, list[tuple[gast.AST, gast.AST]]]:
+    """A sum as its first term and the signed others."""
+    rest: list[tuple[gast.AST, gast.AST]] = []
+    while isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Sub)):
+        rest.append((node.op, node.right))
+        node = node.left
+    return node, rest[::-1]
+
+
+def _owned(fn: gast.FunctionDef, facts: Facts, wide: set[str]) -> set[str]:
+    """The adjoints that hold arrays which this function made, and nobody else sees."""
+    made: dict[str, bool] = {}
+    for stmt in grammar.statements(fn.body):
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+            name = stmt.targets[0].id
+            if name in wide:
+                made[name] = made.get(name, True) and _is_new(stmt.value, facts)
+        else:
+            for name in grammar.writes(stmt):
+                made[name] = False
+    owned = {n for n, new in made.items() if new and n in wide}
+    return owned - _seen(fn, owned, facts)
+
+
+def _is_new(value: gast.AST, facts: Facts) -> bool:
+    if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Constant)):
+        return True
+    return isinstance(value, gast.Call) and facts.fresh(value)
+
+
+def _seen(fn: gast.FunctionDef, names: set[str], facts: Facts) -> set[str]:
+    """Those of `names` whose array something else may come to refer to."""
+    seen: set[str] = set()
+    for stmt in grammar.statements(fn.body):
+        if isinstance(stmt, gast.Return):
+            continue
+        stack = [(h, False) for h in grammar.heads(stmt)]
+        while stack:
+            node, safe = stack.pop()
+            if isinstance(node, gast.Name):
+                if node.id in names and not safe:
+                    seen.add(node.id)
+                continue
+            inner = isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Compare)) or (
+                isinstance(node, gast.Call) and facts.fresh(node)
+            )
+            own_store = isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store)
+            for child in gast.iter_child_nodes(node):
+                stack.append((child, inner or own_store))
+    return seen
 
 
 def early_returns(fn: gast.FunctionDef) -> gast.FunctionDef:
+    """Return from the arms of a last ``if`` rather than behind it.
+
+    ::
+
+        if n == 0:                     if n == 0:
+            out = 1.0                      return 1.0
+        else:                  ──►     out = x * r
+            out = x * r                return out
+        return out
+    """
+    if len(fn.body) < 2 or not isinstance(fn.body[-1], gast.Return):
+        return fn
+    last, branch = fn.body[-1], fn.body[-2]
+    if not isinstance(branch, gast.If) or not branch.orelse:
+        return fn
+    for arm in (branch.body, branch.orelse):
+        arm.append(gast.Return(grammar.clone(last.value)))
+        fold_return(arm)
+    fn.body = [*fn.body[:-2], branch, *branch.orelse]
+    branch.orelse = []
     return fn
+
+
+def fold_return(arm: list[gast.AST]) -> None:
+    """Return the value of the last assignment instead of its name."""
+    if len(arm) < 2 or not isinstance(arm[-2], gast.Assign):
+        return
+    target, returned = arm[-2].targets[0], arm[-1]
+    if not isinstance(target, gast.Name):
+        return
+    found = [
+        n for n in gast.walk(returned.value) if grammar.is_name(n, target.id)
+    ]
+    if len(found) != 1:
+        return
+    value = arm[-2].value
+    if returned.value is found[0]:
+        returned.value = value
+    elif isinstance(returned.value, gast.Tuple) and found[0] in returned.value.elts:
+        # Evaluated first either way: only names stand beside it.
+        at = returned.value.elts.index(found[0])
+        if not all(isinstance(e, (gast.Name, gast.Tuple)) for e in returned.value.elts):
+            return
+        returned.value.elts[at] = value
+    else:
+        return
+    del arm[-2]
+
+
+SUFFIX = re.compile(r"_\d+(?=_|$)")
+
+
+def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.FunctionDef:
+    """Give names made by sct the smallest suffix that is free, or none.
+
+    Two of them may share one name when neither is alive where the other is written.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function; it is changed.
+    facts : Facts
+        Says which names sct made; told of the new ones.
+    settled : set of str
+        Names that stay, such as the adjoints of the user's variables.
+    """
+    order = _first_seen(fn)
+    movable = [n for n in order if n in facts.temporary - settled and SUFFIX.search(n)]
+    if not movable:
+        return fn
+    clashes = _clashes(fn, set(movable) | set(order) & facts.temporary)
+    fixed = set(order) - set(movable)
+    given: dict[str, str] = {}
+    for name in movable:
+        stem = SUFFIX.sub("", name).rstrip("_")
+        clashing = {given.get(n, n) for n in clashes[name]} | (fixed - facts.temporary)
+        n = 1
+        while True:
+            wish = stem if n == 1 else f"{stem}_{n}"
+            if wish in RESERVED:
+                wish += "_"
+            if wish not in clashing and (wish not in fixed or wish not in settled):
+                break
+            n += 1
+        given[name] = wish
+    for node in gast.walk(fn):
+        if isinstance(node, gast.Name):
+            node.id = given.get(node.id, node.id)
+    facts.temporary.update(given.values())
+    for new in set(given.values()):
+        olds = [n for n in order if given.get(n, n) == new]
+        (facts.scalar.update if facts.scalar.issuperset(olds) else _discard(facts))({new})
+    return fn
+
+
+def _discard(facts: Facts):
+    return facts.scalar.difference_update
+
+
+def _first_seen(fn: gast.FunctionDef) -> dict[str, None]:
+    """The names of a function in the order of the text."""
+    seen: dict[str, None] = {}
+    for stmt in grammar.statements(fn.body):
+        for n in sorted(grammar.reads(stmt)) + grammar.writes(stmt):
+            seen.setdefault(n)
+    a = fn.args
+    for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]:
+        if p is not None:
+            seen.setdefault(p.id)
+    return seen
+
+
+def _clashes(fn: gast.FunctionDef, names: set[str]) -> dict[str, set[str]]:
+    """For each name, those of the same stem that are alive where it is written."""
+    stems = {n: SUFFIX.sub("", n).rstrip("_") for n in names}
+    clashes: dict[str, set[str]] = {n: set() for n in names}
+
+    def transfer(stmt: gast.AST, live: set[str]) -> None:
+        for n in grammar.writes(stmt):
+            if n in stems:
+                for m in live:
+                    if m != n and stems.get(m) == stems[n]:
+                        clashes[n].add(m)
+                        clashes[m].add(n)
+        live.difference_update(grammar.writes(stmt))
+        live.update(n for n in grammar.reads(stmt) if n in stems)
+
+    dataflow.Backward(transfer).run(fn.body, set())
+    return clashes

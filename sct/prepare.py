@@ -29,10 +29,20 @@ from sct.refusals import IN_PLACE
 
 
 class Prepared:
-    """The outcome of `prepare`: the tree, and the flags that say how loops were left."""
+    """The outcome of `prepare`.
 
-    def __init__(self, fn: gast.FunctionDef, flags: set[str]):
-        self.fn, self.flags = fn, flags
+    Attributes
+    ----------
+    fn : gast.FunctionDef
+        The tree.
+    flags : set of str
+        The names that say how loops were left.
+    augmented : set of (str, int)
+        Name and line of the statements that were written ``x += e``.
+    """
+
+    def __init__(self, fn: gast.FunctionDef, work: _Preparation):
+        self.fn, self.flags, self.augmented = fn, work.flags, work.augmented_at
 
 
 def prepare(
@@ -61,7 +71,7 @@ def prepare(
     aliases = Aliases(fn, classify)
     work = _Preparation(fn, source, names, classify, temporary, aliases)
     fn.body = work.block(fn.body)
-    return Prepared(fn, work.flags)
+    return Prepared(fn, work)
 
 
 class _Preparation:
@@ -69,6 +79,7 @@ class _Preparation:
         self.source, self.names, self.classify = source, names, classify
         self.temporary, self.aliases = temporary, aliases
         self.flags: set[str] = set()
+        self.augmented_at: set[tuple[str, int]] = set()
         self.unique = _unique_flags(fn)
         # For each loop around: the flags made for it, the names its body sets False.
         self.raised: list[list[str]] = []
@@ -102,6 +113,7 @@ class _Preparation:
         if not isinstance(stmt.target, gast.Name) or self.aliases.shared(stmt.target.id):
             raise unsupported(self.source, stmt, "this assignment", *IN_PLACE)
         name = stmt.target.id
+        self.augmented_at.add((name, stmt.lineno))
         value = gast.BinOp(grammar.name(name), stmt.op, stmt.value)
         return grammar.assign(name, grammar.located(value, stmt), stmt)
 

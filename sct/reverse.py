@@ -48,6 +48,8 @@ class Sweeps:
         Name in `wrt` → the expression of its adjoint after `backward`.
     names : dict
         Name of the primal → name of its adjoint.
+    wide : set of str
+        The adjoints that have the whole shape of their primal when they are added to.
     """
 
     forward: list[gast.AST]
@@ -55,6 +57,7 @@ class Sweeps:
     value: gast.AST
     bars: dict[str, gast.AST] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    wide: set[str] = field(default_factory=set)
 
 
 def sweeps(
@@ -88,7 +91,10 @@ def sweeps(
         grammar.assign(stack, gast.List([], gast.Load()), fn)
         for stack in storage.stacks.values()
     ]
-    return Sweeps([*births, *forward], backward, returned.value, bars, adjoints.bar_names)
+    wide = {b for n, b in adjoints.bar_names.items() if n not in adjoints.narrow}
+    return Sweeps(
+        [*births, *forward], backward, returned.value, bars, adjoints.bar_names, wide
+    )
 
 
 class _Arrangement:
@@ -184,13 +190,19 @@ class _Arrangement:
                 number = step.stmt.lineno
                 if compound:
                     # What stands before a reversed loop belongs to its line as well.
-                    block = [*lead, self._comment(number), *compound, *kept.last]
+                    said = [] if self._made_up(step) else [self._comment(number)]
+                    block = [*lead, *said, *compound, *kept.last]
                     line = 0
                 elif number != line:
                     block.insert(0, self._comment(number))
                     line = number
             out += block
         return out
+
+    def _made_up(self, step: Step) -> bool:
+        """Whether an ``if`` on how a loop was left stands in no source."""
+        test = step.stmt.test if isinstance(step.stmt, gast.If) else None
+        return isinstance(test, gast.Name) and test.id in self.storage.flags
 
     def _comment(self, number: int) -> gast.AST:
         return grammar.Comment(f"L{number}: {self.source.line(number)}", lineno=number)

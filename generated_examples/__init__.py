@@ -1,0 +1,1 @@
+"""Functions that people know, and the derivatives that sct writes for them."""
