@@ -24,21 +24,19 @@ def even_step_grad(x, n, *, out_bar=1.0):
 
 def odd_step_fwd(x, n):
     """Forward sweep of `odd_step`: return its value and the tape."""
-    even_step_value = None
-    even_step_tape = None
     if n == 0:
-        return np.cos(x), (even_step_value, even_step_tape)
+        return np.cos(x), ()
     even_step_value, even_step_tape = even_step_fwd(x + 1.0, n - 1)
     return 0.5 * even_step_value, (even_step_value, even_step_tape)
 
 
 def odd_step_bwd(x, n, tape, *, out_bar):
     """Backward sweep of `odd_step`: return ``x_bar``."""
-    even_step_value, even_step_tape = tape
     # L98: if n == 0:
     if n == 0:
         # L99: return np.cos(x)
         return broadcast_like(-out_bar * np.sin(x), x)
+    even_step_value, even_step_tape = tape
     sum_ = x + 1.0
     # L100: return 0.5 * even_step(x + 1.0, n - 1)
     even_step_value_bar = broadcast_like(0.5 * out_bar, even_step_value)
@@ -47,22 +45,20 @@ def odd_step_bwd(x, n, tape, *, out_bar):
 
 def even_step_fwd(x, n):
     """Forward sweep of `even_step`: return its value and the tape."""
-    odd_step_tape = None
     if n == 0:
-        out = x
-        return out, (out, odd_step_tape)
+        return x, ()
     out, odd_step_tape = odd_step_fwd(x * x, n - 1)
     return out, (out, odd_step_tape)
 
 
 def even_step_bwd(x, n, tape, *, out_bar):
     """Backward sweep of `even_step`: return ``x_bar``."""
-    out, odd_step_tape = tape
     # L92: if n == 0:
     if n == 0:
         # L93: return x
         return broadcast_like(out_bar, x)
     # L94: return odd_step(x * x, n - 1)
+    out, odd_step_tape = tape
     out_bar = broadcast_like(out_bar, out)
     return 2.0 * (odd_step_bwd(x * x, n - 1, odd_step_tape, out_bar=out_bar) * x)
 

@@ -24,26 +24,23 @@ def fast_power_grad(x, n, *, out_bar=1.0):
 
 def fast_power_fwd(x, n):
     """Forward sweep of `fast_power`: return its value and the tape."""
-    half = None
-    fast_power_tape = None
     if n == 0:
-        out = 1.0
-        return out, (out, half, fast_power_tape)
+        return 1.0, ()
     half, fast_power_tape = fast_power_fwd(x, n // 2)
     if n % 2 == 0:
         out = half * half
-    else:
-        out = x * half * half
-    return out, (out, half, fast_power_tape)
+        return out, (half, fast_power_tape, out)
+    out = x * half * half
+    return out, (half, fast_power_tape, out)
 
 
 def fast_power_bwd(x, n, tape, *, out_bar):
     """Backward sweep of `fast_power`: return ``x_bar``."""
-    out, half, fast_power_tape = tape
     # L75: if n == 0:
     if n == 0:
         return zero_like(x)
     # L78: if n % 2 == 0:
+    half, fast_power_tape, out = tape
     if n % 2 == 0:
         # L79: return half * half
         half_bar = broadcast_like(2.0 * out_bar * half, half)

@@ -22,14 +22,13 @@ def first_exceed_grad(x: float, limit: float, n: int, *, out_bar: float = 1.0) -
     for _ in range(n):
         p_stack.append(p)
         p = p * x
-        s += p
+        s = s + p
         if s > limit:
             returned = True
             break
         p = 0.5 * p
 
     # Backward sweep.
-    # L21: for _ in range(n):
     if returned:
         # L25: return s * x
         s_bar = out_bar * x
@@ -49,9 +48,8 @@ def first_exceed_grad(x: float, limit: float, n: int, *, out_bar: float = 1.0) -
             p_bar = 0.5 * p_bar
         # L23: s = s + p
         p_bar += s_bar
-        s_bar = s_bar
         # L22: p = p * x
         p = p_stack.pop()
         x_bar += p_bar * p
-        p_bar = p_bar * x
+        p_bar *= x
     return x_bar

@@ -34,6 +34,6 @@ def horner_grad(x: float, c: Array, *, out_bar: float = 1.0) -> tuple[float, Arr
         p = p_stack.pop()
         prod_bar = p_bar
         c_bar[k] += p_bar
-        p_bar = p_bar * x
+        p_bar *= x
         x_bar += prod_bar * p
     return x_bar, c_bar

@@ -36,7 +36,7 @@ def horner_over_grad(x, coefficients, *, out_bar=1.0):
         # L64: p = p * x + c
         p = p_stack.pop()
         prod_bar = p_bar
-        p_bar = p_bar * x
+        p_bar *= x
         x_bar = np.sum(x_bar + prod_bar * p)
     return x_bar
 

@@ -117,9 +117,7 @@ def kalman_filter_grad(
         gain_bar = gain_bar + matmul_adjoint_a(matmul_bar, gain, e)
         e_bar = matmul_adjoint_b(matmul_bar, gain, e)
         # L155: total -= 0.5 * (np.linalg.slogdet(s)[1] + e @ np.linalg.solve(s, e))
-        prod_bar = -total_bar
-        total_bar = total_bar
-        sum_bar = 0.5 * prod_bar
+        sum_bar = -0.5 * total_bar
         e_bar += matmul_adjoint_a(sum_bar, e, solve_2)
         solve_bar = matmul_adjoint_b(sum_bar, e, solve_2)
         s_bar = solve_adjoint_a(solve_bar, solve_2, s, e)

@@ -33,7 +33,7 @@ def kalman_loglik_value_and_grad(
     p = 1.0
     total = 0.0
     for t in range(len(ys)):
-        p += q
+        p = p + q
         s = p + r
         s_stack.append(s)
         e = ys[t] - m
@@ -65,7 +65,7 @@ def kalman_loglik_value_and_grad(
         # L140: p = (1.0 - gain) * p
         p = p_stack.pop()
         diff_bar = p_bar * p
-        p_bar = p_bar * (1.0 - gain)
+        p_bar *= 1.0 - gain
         gain_bar = -diff_bar
         # L139: m = m + gain * e
         m = m_stack.pop()
@@ -77,9 +77,7 @@ def kalman_loglik_value_and_grad(
         p_bar += gain_bar / s
         s_bar = -gain_bar * p / (s * s)
         # L137: total -= 0.5 * (np.log(2.0 * np.pi * s) + e**2 / s)
-        prod_bar = -total_bar
-        total_bar = total_bar
-        sum_bar = 0.5 * prod_bar
+        sum_bar = -0.5 * total_bar
         e_bar += sum_bar / s * 2 * e
         s_bar = s_bar - sum_bar * power / (s * s) + sum_bar / (prod * s) * prod
         # L136: e = ys[t] - m
@@ -89,7 +87,6 @@ def kalman_loglik_value_and_grad(
         r_bar += s_bar
         # L134: p = p + q
         q_bar += p_bar
-        p_bar = p_bar
         m_bar = np.sum(m_bar)
     return total, (q_bar, r_bar)
 

@@ -68,7 +68,7 @@ def horner_over(x, coefficients):
 def search_root(x: float, c: float, n: int) -> float:
     """A `for` loop with an `else`."""
     y = x
-    for k in range(n):
+    for _ in range(n):
         y = y * x + c
         if y > 10.0:
             y = np.log(y)

@@ -41,10 +41,7 @@ def nbody_energy_grad(
             d = d_stack.pop()
             sqrt = sqrt_stack.pop()
             # L167: energy -= mass[i] * mass[j] / np.sqrt(np.sum(d * d))
-            quot_bar = -energy_bar
-            energy_bar = energy_bar
-            d_bar = -0.5 * (quot_bar * (mass[i] * mass[j]) / (sqrt * sqrt)) / sqrt * d
-            d_bar = 2.0 * d_bar
+            d_bar = energy_bar * (mass[i] * mass[j]) / (sqrt * sqrt) / sqrt * d
             # L166: d = x[i] - x[j]
             x_bar[j] -= d_bar
             x_bar[i] += d_bar

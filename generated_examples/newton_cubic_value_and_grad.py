@@ -29,7 +29,7 @@ def newton_cubic_value_and_grad(
         slope = 3.0 * x**2 + a
         slope_stack.append(slope)
         x_stack.append(x)
-        x -= f / slope
+        x = x - f / slope
     value = x
 
     # Backward sweep.
@@ -44,7 +44,6 @@ def newton_cubic_value_and_grad(
         # L36: x = x - f / slope
         x = x_stack.pop()
         quot_bar = -x_bar
-        x_bar = x_bar
         f_bar = quot_bar / slope
         slope_bar = -quot_bar * f / (slope * slope)
         # L35: slope = 3.0 * x**2 + a

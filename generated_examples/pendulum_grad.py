@@ -27,7 +27,7 @@ def pendulum_grad(angle, speed, length, dt, n, *, out_bar=1.0):
         sin_stack.append(sin)
         speed = speed - dt * 9.81 / length * sin
         angle_stack.append(angle)
-        angle += dt * speed
+        angle = angle + dt * speed
     check_scalar_result("pendulum", angle)
 
     # Backward sweep.
@@ -41,9 +41,7 @@ def pendulum_grad(angle, speed, length, dt, n, *, out_bar=1.0):
         prod = dt * 9.81
         # L118: angle = angle + dt * speed
         angle = angle_stack.pop()
-        prod_bar = angle_bar
-        angle_bar = angle_bar
-        speed_bar = speed_bar + prod_bar * dt
+        speed_bar = speed_bar + angle_bar * dt
         # L117: speed = speed - dt * 9.81 / length * np.sin(angle)
         prod_bar = -speed_bar
         angle_bar = np.sum(angle_bar + prod_bar * (prod / length) * np.cos(angle))

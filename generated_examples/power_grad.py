@@ -20,21 +20,19 @@ def power_grad(x: float, n: int, *, out_bar: float = 1.0) -> float:
 
 def power_fwd(x: float, n: int):
     """Forward sweep of `power`: return its value and the tape."""
-    power_value = None
-    power_tape = None
     if n == 0:
-        return 1.0, (power_value, power_tape)
+        return 1.0, ()
     power_value, power_tape = power_fwd(x, n - 1)
     return x * power_value, (power_value, power_tape)
 
 
 def power_bwd(x: float, n: int, tape, *, out_bar: float) -> float:
     """Backward sweep of `power`: return ``x_bar``."""
-    power_value, power_tape = tape
     # L69: if n == 0:
     if n == 0:
         return 0.0
     # L71: return x * power(x, n - 1)
+    power_value, power_tape = tape
     x_bar = out_bar * power_value
     x_bar += power_bwd(x, n - 1, power_tape, out_bar=out_bar * x)
     return x_bar

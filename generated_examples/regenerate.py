@@ -37,8 +37,7 @@ class Example(NamedTuple):
 
 def some(*shape: int) -> np.ndarray:
     """Numbers between -1 and 1, the same for the same shape."""
-    n = int(np.prod(shape))
-    return np.sin(1.0 + 2.3 * np.arange(n) ** 1.1).reshape(shape)
+    return np.random.default_rng(shape).uniform(-1.0, 1.0, shape)
 
 
 def one_hot(labels: list[int]) -> np.ndarray:
@@ -133,7 +132,9 @@ EXAMPLES = [
         (0, 1, 2),
         (np.array([0.3, 0.7]), some(2), 1.5 + some(2), some(6)),
     ),
-    Example(networks.attention, "grad", (0, 1, 2), (some(4, 3), some(5, 3), some(5, 2))),
+    Example(
+        networks.attention, "grad", (0, 1, 2), (some(4, 3), some(5, 3), some(5, 2))
+    ),
     Example(networks.layer_norm, "grad", (0, 1, 2), (some(3, 4), some(4), some(4))),
     Example(networks.cosine_similarity, "grad", (0, 1), (some(4), 0.3 + some(4))),
     Example(arrays.rosenbrock, "grad", 0, (some(5),)),

@@ -36,7 +36,6 @@ def rnn_loss_grad(
 
     # Backward sweep.
     # L62: return loss
-    loss_bar = out_bar
     b_bar = np.zeros_like(b)
     h_bar = np.zeros_like(h)
     u_bar = np.zeros_like(u)
@@ -46,9 +45,7 @@ def rnn_loss_grad(
         matmul = matmul_stack.pop()
         matmul_2 = matmul_stack_2.pop()
         # L61: loss = loss + np.sum((h - target[t]) ** 2)
-        sum_bar = loss_bar
-        loss_bar = loss_bar
-        h_bar += unbroadcast(sum_bar * 2 * (h - target[t]), h)
+        h_bar += unbroadcast(out_bar * 2 * (h - target[t]), h)
         # L60: h = np.tanh(w @ h + u @ xs[t] + b)
         sum_bar_2 = h_bar * (1.0 - h * h)
         h = h_stack.pop()

@@ -48,7 +48,7 @@ def secant_root_grad(a, tol, *, out_bar=1.0):
         diff = x1 - x0
         diff_stack.append(diff)
         x1_stack.append(x1)
-        x1 -= f1 * diff / (f1 - f0)
+        x1 = x1 - f1 * diff / (f1 - f0)
         x0_stack.append(x0)
         x0 = x0_next
         f1_stack.append(f1)

@@ -46,9 +46,7 @@ def trapezoid_grad(
         exp_3 = exp_stack.pop()
         x = a + i * h
         # L87: total += np.exp(-rate * x**2)
-        exp_bar = total_bar
-        total_bar = total_bar
-        prod_bar = exp_bar * exp_3
+        prod_bar = total_bar * exp_3
         x_bar = -prod_bar * rate * 2 * x
         rate_bar -= prod_bar * power
         # L86: x = a + i * h

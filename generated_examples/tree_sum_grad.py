@@ -24,44 +24,28 @@ def tree_sum_grad(x, low, high, *, out_bar=1.0):
 
 def tree_sum_fwd(x, low, high):
     """Forward sweep of `tree_sum`: return its value and the tape."""
-    middle = None
-    tree_sum_value = None
-    tree_sum_tape_2 = None
-    tree_sum_value_2 = None
-    tree_sum_tape = None
     "The sum of sin(k x) for low <= k < high, halving the range."
     if high - low == 1:
-        out = np.sin(low * x)
-        return (
-            out,
-            (
-                out,
-                middle,
-                tree_sum_value,
-                tree_sum_tape_2,
-                tree_sum_value_2,
-                tree_sum_tape,
-            ),
-        )
+        return np.sin(low * x), ()
     middle = (low + high) // 2
     tree_sum_value, tree_sum_tape_2 = tree_sum_fwd(x, low, middle)
     tree_sum_value_2, tree_sum_tape = tree_sum_fwd(x, middle, high)
     out = tree_sum_value + tree_sum_value_2
     return (
         out,
-        (out, middle, tree_sum_value, tree_sum_tape_2, tree_sum_value_2, tree_sum_tape),
+        (middle, tree_sum_value, tree_sum_tape_2, tree_sum_value_2, tree_sum_tape, out),
     )
 
 
 def tree_sum_bwd(x, low, high, tape, *, out_bar):
     """Backward sweep of `tree_sum`: return ``x_bar``."""
-    out, middle, tree_sum_value, tree_sum_tape_2, tree_sum_value_2, tree_sum_tape = tape
     # L85: if high - low == 1:
     if high - low == 1:
         prod = low * x
         # L86: return np.sin(low * x)
         return unbroadcast(broadcast_like(out_bar * np.cos(prod), prod) * low, x)
     # L88: return tree_sum(x, low, middle) + tree_sum(x, middle, high)
+    middle, tree_sum_value, tree_sum_tape_2, tree_sum_value_2, tree_sum_tape, out = tape
     out_bar = broadcast_like(out_bar, out)
     tree_sum_value_bar = unbroadcast(out_bar, tree_sum_value)
     tree_sum_value_bar_2 = unbroadcast(out_bar, tree_sum_value_2)

@@ -112,6 +112,12 @@ class Adjoints:
         self.fresh: set[str] = set()
         self.buffered: set[str] = set()
         self.narrow: set[str] = set()
+        self.indexed = {
+            n
+            for op in context.operations.values()
+            if op.callee is operator.getitem and op.kind == "rule"
+            for n in op.operands
+        }
         self.bar_names: dict[str, str] = {}
 
     # -- names ---------------------------------------------------------------------
@@ -177,7 +183,7 @@ class Adjoints:
         for name in wrt:
             if name not in self.bars:
                 line.zero(name, self.bars)
-            elif self.bars[name].shape != facts_shape(facts, name):
+            elif not _is_whole(self.bars[name], facts, name):
                 line.spread(name, self.bars)
         return step, {n: grammar.name(self.bar(n)) for n in wrt}
 
@@ -236,7 +242,7 @@ class Adjoints:
             shapes = {bars[name].shape for bars, _ in results}
             if len(shapes) > 1:
                 for tail, (bars, owned) in zip(tails, results, strict=True):
-                    if bars[name].shape != facts_shape(facts, name):
+                    if not _is_whole(bars[name], facts, name):
                         tail.spread(name, bars)
                         owned.add(name)
         for arm, tail in zip(step.arms, tails, strict=True):
@@ -292,8 +298,16 @@ class Adjoints:
             if name not in self.bars:
                 line.zero(name, self.bars)
                 self.fresh.add(name)
-            elif self.bars[name].shape != facts_shape(line.before, name):
+            elif not _is_whole(self.bars[name], line.before, name):
                 line.spread(name, self.bars)
+
+
+def _is_whole(bar: Fact, facts: dict[str, Fact], name: str) -> bool:
+    """Whether an adjoint has the shape of its primal."""
+    fact = facts.get(name)
+    if fact is None:
+        return bar.shape == facts_shape(facts, name)
+    return bar.shape in (fact.shape, fact.raw)
 
 
 def facts_shape(facts: dict[str, Fact], name: str) -> frozenset:
@@ -330,7 +344,7 @@ class _Line:
         if fact.scalar:
             return grammar.constant(0.0)
         self.read(name, new=new)
-        if fact.array:
+        if fact.array or name in self.owner.indexed:
             return grammar.call(f"{self.context.use('module', 'numpy')}.zeros_like", grammar.name(name))
         return grammar.call(self.owner._helper("zero_like"), grammar.name(name))
 
@@ -366,7 +380,7 @@ class _Line:
         bar = self.owner.bar(name)
         bars = self.owner.bars
         if name in bars:
-            if bars[name].shape != self.fact(name).shape:
+            if not _is_whole(bars[name], self.before, name):
                 self.owner.narrow.add(name)
             value = gast.BinOp(grammar.name(bar), gast.Add(), value)
             fact = Fact(normal(bars[name].shape | fact.shape), None, array=fact.array)
@@ -478,7 +492,7 @@ class _Line:
 
     def _widen(self, target: str, coming: Fact, result: Fact) -> Fact:
         """Spread the adjoint of the target over its whole shape."""
-        if coming.shape == result.shape:
+        if _is_whole(coming, self.after, target):
             return coming
         self.coming[target] = coming
         self.spread(target, self.coming, new=True)

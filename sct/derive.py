@@ -333,13 +333,12 @@ class _Function:
         storage = Storage(
             fn,
             self._fresh,
-            self._cheap(scalars),
             self._pure_test,
             prepared.flags,
-            self.temporary,
         )
-        both = sweeps(self.context, wrt, self.seed, storage)
+        both = sweeps(self.context, wrt, self.seed, storage, self._cheap(scalars))
         self.wide = both.wide
+        scalars = scalars | both.counters
         self.settled = {b for n, b in both.names.items() if n not in self.temporary}
         self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
         if self.mode in ("grad", "value_and_grad") and not self.inner:
@@ -352,16 +351,18 @@ class _Function:
         return made
 
     def _cheap(self, scalars: set[str]):
-        def cheap(stmt: gast.Assign) -> bool:
-            value = stmt.value
-            if not isinstance(stmt.targets[0], gast.Name):
-                return False
-            if isinstance(value, (gast.Subscript, gast.Attribute, gast.Name)):
-                return True
-            if isinstance(value, gast.UnaryOp):
+        """Which assignments `recompute` may repeat."""
+
+        def cheap(stmt: gast.Assign, in_loop: bool) -> bool:
+            name, value = stmt.targets[0].id, stmt.value
+            if not in_loop:
+                # Outside loops a name costs nothing to keep; a number no name either.
+                return name in self.normal.temporary and name in scalars and (
+                    isinstance(value, gast.BinOp) and self._short(value, scalars)
+                )
+            if isinstance(value, (gast.Subscript, gast.Attribute, gast.UnaryOp)):
                 return True
             if isinstance(value, gast.BinOp):
-                name = stmt.targets[0].id
                 costly = isinstance(value.op, (gast.MatMult, gast.Pow))
                 return not costly and (name in self.normal.temporary or name in scalars)
             return False
@@ -385,15 +386,16 @@ class _Function:
         """Whether what a call returns shares no memory with anything."""
         return purity.fresh(self.operation(call))
 
-    def _short(self, node: gast.AST) -> bool:
+    def _short(self, node: gast.AST, scalars: set[str] | None = None) -> bool:
         """Whether an expression is arithmetic on a few numbers."""
+        scalars = self.scalars if scalars is None else scalars
         parts = list(gast.walk(node))
         allowed = (gast.BinOp, gast.UnaryOp, gast.operator, gast.unaryop, gast.Name)
         allowed += (gast.Constant, gast.expr_context)
         return (
             all(isinstance(n, allowed) for n in parts)
             and sum(isinstance(n, gast.BinOp) for n in parts) <= 2
-            and grammar.names_read(node) <= self.scalars
+            and grammar.names_read(node) <= scalars
         )
 
     def optimised(self, fn: gast.FunctionDef) -> gast.FunctionDef:

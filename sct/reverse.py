@@ -28,6 +28,7 @@ from sct import grammar
 from sct.adjoint import Adjoints, Context, Step, facts_shape
 from sct.analysis import dataflow
 from sct.parse import Source
+from sct.recompute import recompute
 from sct.storage import Kept, Storage
 
 FORWARD = "Forward sweep."
@@ -50,6 +51,8 @@ class Sweeps:
         Name of the primal → name of its adjoint.
     wide : set of str
         The adjoints that have the whole shape of their primal when they are added to.
+    counters : set of str
+        The names that count turns.
     """
 
     forward: list[gast.AST]
@@ -58,10 +61,11 @@ class Sweeps:
     bars: dict[str, gast.AST] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     wide: set[str] = field(default_factory=set)
+    counters: set[str] = field(default_factory=set)
 
 
 def sweeps(
-    context: Context, wrt: list[str], seed: str, storage: Storage
+    context: Context, wrt: list[str], seed: str, storage: Storage, cheap
 ) -> Sweeps:
     """Both sweeps of a function.
 
@@ -75,6 +79,8 @@ def sweeps(
         The name of the adjoint of the result.
     storage : Storage
         Decides what is kept.
+    cheap : callable
+        ``cheap(stmt, in_loop)``: which assignments may be computed again.
     """
     fn = context.fn
     returned = fn.body[-1]
@@ -83,6 +89,7 @@ def sweeps(
     steps = adjoints.block(fn.body[:-1])
     first, bars = adjoints.finish(fn, wrt)
     steps = [first, *steps, last]
+    recompute(steps, cheap, storage.single(), storage.steady)
     storage.record(fn, steps)
     arranged = _Arrangement(context.source, storage)
     forward = arranged.forward(steps)
@@ -93,7 +100,13 @@ def sweeps(
     ]
     wide = {b for n, b in adjoints.bar_names.items() if n not in adjoints.narrow}
     return Sweeps(
-        [*births, *forward], backward, returned.value, bars, adjoints.bar_names, wide
+        [*births, *forward],
+        backward,
+        returned.value,
+        bars,
+        adjoints.bar_names,
+        wide,
+        {n for n in arranged.trips.values() if n},
     )
 
 

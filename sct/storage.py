@@ -11,7 +11,7 @@ value, the old one is kept, and given back where the backward sweep comes past::
 
 (Hascoët, Naumann & Pascual, *"To be recorded" analysis in reverse-mode automatic
 differentiation*, FGCS 21, 2005).  A value that a loop's turn makes for itself is kept
-when the turn ends, unless it is cheaper to compute again from what is at hand.  Every
+when the turn ends, unless `recompute` has arranged to compute it again.  Every
 variable has one stack, and every value is pushed and popped along the same path, so
 that stacks are last in, first out, whatever the control flow.
 """
@@ -65,13 +65,10 @@ class Turn:
     header : set of str
         Those of which the backward sweep reads the value that they have at the head:
         they are kept when they are overwritten, and so given back to the turn before.
-    path : list of lists of Step
-        The blocks from the body down to the one that is walked.
     """
 
     written: set[str]
     header: set[str]
-    path: list[list[Step]] = field(default_factory=list)
 
 
 class Storage:
@@ -83,28 +80,21 @@ class Storage:
         The function in ANF.
     fresh : callable
         A new name from a wish.
-    cheap : callable
-        ``cheap(stmt)``: whether an assignment may as well be computed again.
     pure : callable
         ``pure(expr)``: whether a test may be evaluated again.
     flags : set of str
         Names that say by which ``break`` a loop was left: False in every turn but the
         last.
-    temporary : set of str
-        Names that no reader knows: better computed again than kept, where that is cheap.
     """
 
     def __init__(
         self,
         fn: gast.FunctionDef,
         fresh: Callable[[str], str],
-        cheap: Callable[[gast.AST], bool],
         pure: Callable[[gast.AST], bool],
         flags: set[str],
-        temporary: set[str],
     ):
-        self.temporary = temporary
-        self.fresh, self.cheap, self.pure, self.flags = fresh, cheap, pure, flags
+        self.fresh, self.pure, self.flags = fresh, pure, flags
         self.kept: dict[Step, Kept] = {}
         self.stacks: dict[str, str] = {}
         self.pushes: dict[str, int] = {}
@@ -154,6 +144,14 @@ class Storage:
             self.stacks[name] = self.fresh(f"{name.rstrip('_')}_stack")
         return self.stacks[name]
 
+    def single(self) -> set[str]:
+        """The names that one statement alone writes."""
+        return {n for n, count in self._writes.items() if count == 1}
+
+    def steady(self, name: str) -> bool:
+        """Whether no value of `name` is ever overwritten."""
+        return not self._threatened(name)
+
     def _threatened(self, name: str) -> bool:
         """Whether a value of `name` may be overwritten before the backward sweep."""
         if name in self._counters:
@@ -183,8 +181,6 @@ class Storage:
             The names pending at its end.
         """
         pending = set(pending)
-        if turn is not None:
-            turn = Turn(turn.written, turn.header, [*turn.path, steps])
         ends_in_arms = False
         for i, step in enumerate(list(steps)):
             if isinstance(step.stmt, gast.If):
@@ -219,9 +215,6 @@ class Storage:
             inner = set(bound)
             ends.append(self._block(arm, pending, inner, turn))
             bounds.append(inner)
-        if not self._depth:
-            for arm, end in zip(step.arms, ends, strict=True):
-                self._again_in_arm(arm, end)
         leaving = [_breaks(arm) for arm in step.arms]
         certain = [b for b, leaves in zip(bounds, leaving, strict=True) if not leaves]
         certainly = set.intersection(*certain) if certain else bounds[0]
@@ -234,26 +227,6 @@ class Storage:
         bound |= certainly
         after = ends[0] | ends[1]
         return after | step.old | step.new | self._decide(step, pending)
-
-    def _again_in_arm(self, arm: list[Step], end: set[str]) -> None:
-        """Compute temporaries again where the backward sweep enters an arm."""
-        own = {n for s in arm if s.stmt is not None for n in _written(s)}
-        turn = Turn(own, set(), [arm])
-        order = _last_writes([arm])
-        again: list[gast.AST] = []
-        while todo := sorted(end & own & self.temporary, key=order.__getitem__):
-            name = todo[-1]
-            stmt = self._again(name, end, turn)
-            if stmt is None:
-                own.discard(name)
-                continue
-            end.discard(name)
-            end |= grammar.names_read(stmt.value)
-            again.insert(0, grammar.clone(stmt))
-        if again:
-            last = Step(None)
-            self.of(last).first += again
-            arm.insert(_length(arm), last)
 
     def _decide(self, step: Step, pending: set[str]) -> set[str]:
         """Choose how the backward sweep finds the arm; returns what that reads."""
@@ -323,64 +296,11 @@ class Storage:
     def _end_of_turn(
         self, steps: list[Step], pending: set[str], turn: Turn
     ) -> set[str]:
-        """Keep, or arrange to compute again, what this turn made and its adjoint reads."""
-        pending = set(pending)
+        """Keep what this turn made and its adjoint reads."""
         made = (pending & turn.written) - turn.header
-        order = _last_writes(turn.path)
-        again: list[gast.AST] = []
-        while made:
-            name = max(made, key=lambda n: (order.get(n, -1), n))
-            stmt = self._again(name, pending, turn)
-            pending.discard(name)
-            if stmt is None:
-                self._keep_at_end(steps, name)
-            else:
-                again.insert(0, grammar.clone(stmt))
-                pending |= grammar.names_read(stmt.value)
-            made.discard(name)
-            made |= (pending & turn.written) - turn.header
-        if again:
-            end = Step(None)
-            self.of(end).first += again
-            steps.insert(_length(steps), end)
-            # What is given back stands first: it may be read in computing again.
-            givers = [s for s in steps if s.stmt is None and s is not end and s in self.kept]
-            for s in givers:
-                self.of(end).first[:0] = self.kept[s].first
-                self.kept[s].first = []
-        return pending
-
-    def _again(
-        self, name: str, pending: set[str], turn: Turn, depth: int = 2
-    ) -> gast.AST | None:
-        """The only assignment of `name`, if its value may as well be computed again."""
-        if self._writes.get(name) != 1:
-            return None
-        later: set[str] = set()
-        found = None
-        for block in reversed(turn.path):
-            for step in reversed(block):
-                if isinstance(step.stmt, gast.Assign) and name in _written(step):
-                    found = step.stmt
-                    break
-                if step.stmt is not None and not (
-                    block is not turn.path[-1] and step is block[-1]
-                ):
-                    later |= grammar.all_writes([step.stmt])
-            if found is not None:
-                break
-        if found is None or not self.cheap(found):
-            return None
-        for n in grammar.names_read(found.value):
-            if n in later:
-                return None
-            if n in pending or not self._threatened(n):
-                continue
-            if n in turn.header or not depth:
-                return None
-            if self._again(n, pending, turn, depth - 1) is None:
-                return None
-        return found
+        for name in sorted(made):
+            self._keep_at_end(steps, name)
+        return pending - made
 
     def _keep_at_end(self, steps: list[Step], name: str) -> None:
         """Keep a name at the end of a block; give it back where the block begins."""
@@ -426,19 +346,6 @@ def _exit_flag(arm: list[Step], flags: set[str]) -> str | None:
 def _length(steps: list[Step]) -> int:
     """Where the end of a block is: before a `break`."""
     return len(steps) - 1 if _breaks(steps) else len(steps)
-
-
-def _last_writes(path: list[list[Step]]) -> dict[str, int]:
-    """For every name, how late in the turn it is written last."""
-    order: dict[str, int] = {}
-    count = 0
-    for block in path:
-        for step in block:
-            if step.stmt is not None:
-                count += 1
-                for n in grammar.all_writes([step.stmt]):
-                    order[n] = count
-    return order
 
 
 def _read_at_head(steps: list[Step], written: set[str]) -> set[str]:

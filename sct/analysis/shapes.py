@@ -46,6 +46,8 @@ class Fact:
         Whether it is certainly an array, not a Python scalar.
     inexact : bool
         Whether it is certainly made of floating-point or complex numbers.
+    raw : frozenset or None
+        The shape before it was found that it must be a scalar's.
     """
 
     shape: Shape
@@ -53,6 +55,7 @@ class Fact:
     integer: bool = False
     array: bool = False
     inexact: bool = False
+    raw: Shape | None = field(default=None, compare=False)
 
     @property
     def scalar(self) -> bool:
@@ -73,7 +76,7 @@ def unknown(root: object, **facts) -> Fact:
 LIKE_FIRST = {
     np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy,
     np.ascontiguousarray, np.nan_to_num, np.clip, np.cumsum, np.cumprod, np.flip,
-    np.roll, np.sort, np.tril, np.triu,
+    np.roll, np.sort, np.tril, np.triu, np.ndarray.astype,
 }  # fmt: skip
 REDUCTIONS = {
     np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.var, np.std,
@@ -492,6 +495,7 @@ def must_be_scalar(
         if isinstance(stmt, gast.Return):
             if isinstance(stmt.value, gast.Name):
                 state.add(stmt.value.id)
+                records[stmt] = {stmt.value.id}
             return
         if isinstance(stmt, dataflow.COMPOUND):
             state.difference_update(grammar.writes(stmt))
@@ -529,7 +533,9 @@ def _with_scalars(fn: gast.FunctionDef, found: Shapes, inference: Inference) -> 
 
     def refine(facts: dict[str, Fact], scalars: set[str]) -> dict[str, Fact]:
         return {
-            n: Fact(SCALAR, 0, f.integer) if n in scalars and not f.scalar else f
+            n: Fact(SCALAR, 0, f.integer, raw=f.shape)
+            if n in scalars and not f.scalar
+            else f
             for n, f in facts.items()
         }
 

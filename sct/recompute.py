@@ -1,0 +1,155 @@
+"""Values that are better computed again than kept.
+
+A temporary such as ``r * x`` in a loop, or an element ``a[i]``, costs as much to keep as
+to compute from values that the backward sweep has at hand anyway.  Its assignment is put
+in front of the adjoint that reads it first::
+
+    x = r * x * (1.0 - x)       ⇒       x = x_stack.pop()
+                                        prod = r * x
+                                        diff = 1.0 - x
+                                        prod_bar = x_bar * diff
+                                        ...
+
+That is done when every operand still has its value there (or gets it back there), and is
+either read by another adjoint as well or never overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import gast
+
+from sct import grammar
+from sct.adjoint import Step
+
+
+def recompute(
+    steps: list[Step],
+    cheap: Callable[[gast.AST, bool], bool],
+    single: set[str],
+    steady: Callable[[str], bool],
+) -> None:
+    """Plan what is computed again; the steps are changed.
+
+    Parameters
+    ----------
+    steps : list of Step
+        The steps of a function, before storage is decided.
+    cheap : callable
+        ``cheap(stmt, in_loop)``: whether an assignment may be computed again.
+    single : set of str
+        The names that only one statement writes.
+    steady : callable
+        ``steady(name)``: whether no value of `name` is ever overwritten.
+    """
+    _Plan(steps, cheap, single, steady).block(steps, set(), False)
+
+
+class _Plan:
+    def __init__(self, steps, cheap, single, steady):
+        self.cheap, self.single, self.steady = cheap, single, steady
+        self.readers: dict[str, list[Step]] = {}
+        self.inside: dict[Step, set[str]] = {}
+        self._read(steps)
+
+    def _read(self, steps: list[Step]) -> set[str]:
+        """Note who reads what; returns the names that some steps read."""
+        found: set[str] = set()
+        for step in steps:
+            own = step.old | step.new
+            for n in own:
+                self.readers.setdefault(n, []).append(step)
+            for arm in step.arms:
+                own = own | self._read(arm)
+            self.inside[step] = own
+            found |= own
+        return found
+
+    def block(self, steps: list[Step], counters: set[str], in_loop: bool) -> None:
+        for step in steps:
+            if isinstance(step.stmt, (gast.For, gast.While)):
+                body = step.arms[0]
+                own = set(grammar.writes(step.stmt)) - grammar.all_writes(step.stmt.body)
+                self.block(body, counters | own, True)
+            else:
+                for arm in step.arms:
+                    self.block(arm, counters, in_loop)
+        last: dict[str, int] = {}
+        for i, step in enumerate(steps):
+            for n in self.inside[step]:
+                last[n] = i
+        for i in reversed(range(len(steps))):
+            self._candidate(steps, i, last, counters, in_loop)
+
+    def _candidate(self, steps, i, last, counters, in_loop) -> None:
+        step = steps[i]
+        stmt = step.stmt
+        if step.arms or not isinstance(stmt, gast.Assign):
+            return
+        target = stmt.targets[0]
+        if not isinstance(target, gast.Name) or target.id not in self.single:
+            return
+        name = target.id
+        at = last.get(name, -1)
+        if at <= i or name in step.new or not self.cheap(stmt, in_loop):
+            return
+        span = steps[i : at + 1]
+        # Everybody who reads it stands in this block, behind its assignment.
+        count = sum(_reads(s, name) for s in span)
+        if count != len(self.readers.get(name, ())):
+            return
+        operands = grammar.names_read(stmt.value)
+        between = {n for s in span[1:-1] for n in _writes(s)}
+        user = steps[at]
+        if operands & between or (user.arms and operands & _writes(user)):
+            return
+        if operands & user.new:
+            return
+        for n in operands - counters:
+            if not self.steady(n) and not self._needed(steps, i, n):
+                return
+        user.adjoint.insert(0, grammar.clone(stmt))
+        for s in span:
+            _forget(s, name)
+        user.old |= operands
+        self.inside[user] |= operands
+        self.readers[name] = []
+        for n in operands:
+            self.readers.setdefault(n, []).append(user)
+            last[n] = max(last.get(n, -1), at)
+
+
+    def _needed(self, steps: list[Step], i: int, name: str) -> bool:
+        """Whether an adjoint of the block reads the value that `name` has at step `i`."""
+        for step in reversed(steps[:i]):
+            if step.stmt is not None and name in _writes(step):
+                if name in step.new:
+                    return True
+                break
+            if name in self.inside[step]:
+                return True
+        for step in steps[i:]:
+            if name in _writes(step):
+                return name in step.old
+            if name in self.inside[step]:
+                return True
+        return False
+
+
+def _writes(step: Step) -> set[str]:
+    return set() if step.stmt is None else grammar.all_writes([step.stmt])
+
+
+def _reads(step: Step, name: str) -> int:
+    """How many steps in and below `step` read a name."""
+    own = int(name in step.old or name in step.new)
+    return own + sum(_reads(s, name) for arm in step.arms for s in arm)
+
+
+def _forget(step: Step, name: str) -> None:
+    step.old.discard(name)
+    step.new.discard(name)
+    for arm in step.arms:
+        for s in arm:
+            _forget(s, name)
