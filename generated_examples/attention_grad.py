@@ -18,9 +18,8 @@ def attention_grad(q, k, v, *, out_bar=1.0):
     # Forward sweep.
     "One head of attention, summed up."
     T = k.T
-    matmul = q @ T
     sqrt = np.sqrt(q.shape[-1])
-    scores = matmul / sqrt
+    scores = q @ T / sqrt
     max_ = np.max(scores, axis=-1, keepdims=True)
     e = np.exp(scores - max_)
     sum_ = np.sum(e, axis=-1, keepdims=True)
@@ -39,20 +38,10 @@ def attention_grad(q, k, v, *, out_bar=1.0):
     hit = (scores == max_).astype(max_.dtype)
     scores_bar = diff_bar + max_bar * hit / np.sum(hit, -1, keepdims=True)
     # L81: scores = q @ k.T / np.sqrt(q.shape[-1])
-    matmul_bar = broadcast_like(scores_bar / sqrt, matmul)
+    matmul_bar = scores_bar / sqrt
     q_bar = matmul_adjoint_a(matmul_bar, q, T)
     k_bar = matmul_adjoint_b(matmul_bar, q, T).T
     return q_bar, k_bar, v_bar
-
-
-def broadcast_like(g, x):
-    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or isinstance(x, np.generic):
-        return g
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
 def check_inexact(**arguments):
@@ -113,7 +102,9 @@ def describe(x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

@@ -29,7 +29,7 @@ def chain_grad(x, *, out_bar=1.0):
     matmul_bar = np.expand_dims(broadcast_like(out_bar * max_ / np.size(sum_), sum_), 0)
     matmul_bar = broadcast_like(matmul_bar, matmul)
     T_bar = matmul_adjoint_a(matmul_bar, T, x)
-    x_bar = broadcast_like(x_bar + matmul_adjoint_b(matmul_bar, T, x) + T_bar.T, x)
+    x_bar += matmul_adjoint_b(matmul_bar, T, x) + T_bar.T
     return x_bar
 
 
@@ -101,7 +101,9 @@ def describe(x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

@@ -23,10 +23,10 @@ def cosine_similarity_grad(a, b, *, out_bar=1.0):
 
     # Backward sweep.
     # L95: return a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
+    matmul_bar = out_bar / (norm * norm_2)
     prod_bar = -out_bar * matmul / (norm * norm_2 * (norm * norm_2))
-    b_bar = np.sum(prod_bar * norm) * b / np.where(norm_2 == 0, 1.0, norm_2)
-    a_bar = np.sum(prod_bar * norm_2) * a / np.where(norm == 0, 1.0, norm)
-    matmul_bar = np.sum(out_bar / (norm * norm_2))
+    b_bar = prod_bar * norm * b / np.where(norm_2 == 0, 1.0, norm_2)
+    a_bar = prod_bar * norm_2 * a / np.where(norm == 0, 1.0, norm)
     a_bar += matmul_adjoint_a(matmul_bar, a, b)
     b_bar += matmul_adjoint_b(matmul_bar, a, b)
     return a_bar, b_bar
@@ -100,7 +100,9 @@ def describe(x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

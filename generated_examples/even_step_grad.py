@@ -26,8 +26,10 @@ def odd_step_fwd(x, n):
     """Forward sweep of `odd_step`: return its value and the tape."""
     if n == 0:
         return np.cos(x), ()
-    even_step_value, even_step_tape = even_step_fwd(x + 1.0, n - 1)
-    return 0.5 * even_step_value, (even_step_value, even_step_tape)
+    sum_ = x + 1.0
+    diff = n - 1
+    even_step_value, even_step_tape = even_step_fwd(sum_, diff)
+    return 0.5 * even_step_value, (sum_, diff, even_step_value, even_step_tape)
 
 
 def odd_step_bwd(x, n, tape, *, out_bar):
@@ -36,19 +38,20 @@ def odd_step_bwd(x, n, tape, *, out_bar):
     if n == 0:
         # L99: return np.cos(x)
         return broadcast_like(-out_bar * np.sin(x), x)
-    even_step_value, even_step_tape = tape
-    sum_ = x + 1.0
     # L100: return 0.5 * even_step(x + 1.0, n - 1)
+    sum_, diff, even_step_value, even_step_tape = tape
     even_step_value_bar = broadcast_like(0.5 * out_bar, even_step_value)
-    return even_step_bwd(sum_, n - 1, even_step_tape, out_bar=even_step_value_bar)
+    return even_step_bwd(sum_, diff, even_step_tape, out_bar=even_step_value_bar)
 
 
 def even_step_fwd(x, n):
     """Forward sweep of `even_step`: return its value and the tape."""
     if n == 0:
         return x, ()
-    out, odd_step_tape = odd_step_fwd(x * x, n - 1)
-    return out, (out, odd_step_tape)
+    prod = x * x
+    diff = n - 1
+    out, odd_step_tape = odd_step_fwd(prod, diff)
+    return out, (prod, diff, out, odd_step_tape)
 
 
 def even_step_bwd(x, n, tape, *, out_bar):
@@ -58,9 +61,9 @@ def even_step_bwd(x, n, tape, *, out_bar):
         # L93: return x
         return broadcast_like(out_bar, x)
     # L94: return odd_step(x * x, n - 1)
-    out, odd_step_tape = tape
+    prod, diff, out, odd_step_tape = tape
     out_bar = broadcast_like(out_bar, out)
-    return 2.0 * (odd_step_bwd(x * x, n - 1, odd_step_tape, out_bar=out_bar) * x)
+    return 2.0 * (odd_step_bwd(prod, diff, odd_step_tape, out_bar=out_bar) * x)
 
 
 def check_inexact(**arguments):

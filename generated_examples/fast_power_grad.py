@@ -26,12 +26,14 @@ def fast_power_fwd(x, n):
     """Forward sweep of `fast_power`: return its value and the tape."""
     if n == 0:
         return 1.0, ()
-    half, fast_power_tape = fast_power_fwd(x, n // 2)
+    floor = n // 2
+    half, fast_power_tape = fast_power_fwd(x, floor)
     if n % 2 == 0:
         out = half * half
-        return out, (half, fast_power_tape, out)
-    out = x * half * half
-    return out, (half, fast_power_tape, out)
+        return out, (floor, half, fast_power_tape, out, prod)
+    prod = x * half
+    out = prod * half
+    return out, (floor, half, fast_power_tape, out, prod)
 
 
 def fast_power_bwd(x, n, tape, *, out_bar):
@@ -40,7 +42,7 @@ def fast_power_bwd(x, n, tape, *, out_bar):
     if n == 0:
         return zero_like(x)
     # L78: if n % 2 == 0:
-    half, fast_power_tape, out = tape
+    floor, half, fast_power_tape, out, prod = tape
     if n % 2 == 0:
         # L79: return half * half
         half_bar = broadcast_like(2.0 * out_bar * half, half)
@@ -49,11 +51,11 @@ def fast_power_bwd(x, n, tape, *, out_bar):
         # L80: return x * half * half
         out_bar = broadcast_like(out_bar, out)
         prod_bar = out_bar * half
-        half_bar = unbroadcast(out_bar * (x * half), half)
+        half_bar = unbroadcast(out_bar * prod, half)
         x_bar = unbroadcast(prod_bar * half, x)
         half_bar = half_bar + unbroadcast(prod_bar * x, half)
     # L77: half = fast_power(x, n // 2)
-    return x_bar + fast_power_bwd(x, n // 2, fast_power_tape, out_bar=half_bar)
+    return x_bar + fast_power_bwd(x, floor, fast_power_tape, out_bar=half_bar)
 
 
 def check_inexact(**arguments):
@@ -94,7 +96,9 @@ def broadcast_like(g, x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

@@ -31,26 +31,15 @@ def gaussian_loglik_grad(
     sum_bar = -0.5 * out_bar
     logdet_bar = sum_bar * len(x)
     # L35: maha = np.sum(d * np.linalg.solve(cov, d.T).T)
-    prod_bar = broadcast_like(sum_bar, d * T_2)
-    solve_bar = unbroadcast(prod_bar * d, T_2).T
+    solve_bar = unbroadcast(sum_bar * d, T_2).T
     cov_bar = solve_adjoint_a(solve_bar, solve, cov, T)
-    d_bar = unbroadcast(prod_bar * T_2, d) + solve_adjoint_b(solve_bar, cov, T).T
+    d_bar = unbroadcast(sum_bar * T_2, d) + solve_adjoint_b(solve_bar, cov, T).T
     # L34: _, logdet = np.linalg.slogdet(cov)
-    scale = np.expand_dims(np.sum(logdet_bar), (-1, -2))
+    scale = np.expand_dims(logdet_bar, (-1, -2))
     cov_bar += scale * np.swapaxes(np.linalg.inv(cov), -1, -2)
     # L33: d = x - mean
     mean_bar = unbroadcast(-d_bar, mean)
     return mean_bar, cov_bar
-
-
-def broadcast_like(g, x):
-    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or isinstance(x, np.generic):
-        return g
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
 def solve_adjoint_a(g, y, a, b):
@@ -72,7 +61,9 @@ def solve_adjoint_b(g, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

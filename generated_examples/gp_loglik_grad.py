@@ -34,10 +34,9 @@ def gp_loglik_grad(length, noise, x, y, *, out_bar=1.0):
 
     # Backward sweep.
     # L45: return -0.5 * alpha @ alpha - np.sum(np.log(np.diag(chol)))
-    chol_bar = diag_adjoint(broadcast_like(-out_bar / diag, diag), chol, 0)
-    matmul_bar = np.sum(out_bar)
-    prod_bar = matmul_adjoint_a(matmul_bar, prod_2, alpha)
-    alpha_bar = matmul_adjoint_b(matmul_bar, prod_2, alpha) - 0.5 * prod_bar
+    chol_bar = diag_adjoint(-out_bar / diag, chol, 0)
+    prod_bar = matmul_adjoint_a(out_bar, prod_2, alpha)
+    alpha_bar = matmul_adjoint_b(out_bar, prod_2, alpha) - 0.5 * prod_bar
     # L44: alpha = np.linalg.solve(chol, y)
     chol_bar += solve_adjoint_a(alpha_bar, alpha, chol, y)
     # L43: chol = np.linalg.cholesky(k)
@@ -47,16 +46,6 @@ def gp_loglik_grad(length, noise, x, y, *, out_bar=1.0):
     quot_bar = -0.5 * (unbroadcast(k_bar, exp) * exp) * 2 * quot
     length_bar = unbroadcast(-quot_bar * gap / (length * length), length)
     return length_bar, noise_bar
-
-
-def broadcast_like(g, x):
-    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or isinstance(x, np.generic):
-        return g
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
 def check_inexact(**arguments):
@@ -131,7 +120,9 @@ def solve_adjoint_a(g, y, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

@@ -25,8 +25,8 @@ def horner_grad(x: float, c: Array, *, out_bar: float = 1.0) -> tuple[float, Arr
 
     # Backward sweep.
     # L58: return p
+    p_bar = out_bar
     c_bar = np.zeros_like(c)
-    p_bar = np.sum(out_bar)
     x_bar = 0.0
     # L56: for k in range(len(c)):
     for k in reversed(range(len(c))):

@@ -29,7 +29,7 @@ def horner_over_grad(x, coefficients, *, out_bar=1.0):
 
     # Backward sweep.
     # L65: return p
-    p_bar = np.sum(out_bar)
+    p_bar = out_bar
     x_bar = zero_like(x)
     # L63: for c in coefficients:
     for i in reversed(range(len(coefficients))):
@@ -37,7 +37,7 @@ def horner_over_grad(x, coefficients, *, out_bar=1.0):
         p = p_stack.pop()
         prod_bar = p_bar
         p_bar *= x
-        x_bar = np.sum(x_bar + prod_bar * p)
+        x_bar += prod_bar * p
     return x_bar
 
 

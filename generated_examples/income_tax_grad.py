@@ -26,7 +26,8 @@ def income_tax_grad(income, allowance, low, high, *, out_bar=1.0):
     elif taxable <= 20000.0:
         out = low * taxable
     else:
-        out = low * 20000.0 + high * (taxable - 20000.0)
+        diff = taxable - 20000.0
+        out = low * 20000.0 + high * diff
     check_scalar_result("income_tax", out)
 
     # Backward sweep.
@@ -48,7 +49,7 @@ def income_tax_grad(income, allowance, low, high, *, out_bar=1.0):
             # L65: return low * 20000.0 + high * (taxable - 20000.0)
             taxable_bar = out_bar * high
             low_bar = 20000.0 * out_bar
-            high_bar = broadcast_like(out_bar * (taxable - 20000.0), high)
+            high_bar = broadcast_like(out_bar * diff, high)
         income_bar = zero_like(income)
         low_bar = broadcast_like(low_bar, low)
         taxable_bar = broadcast_like(taxable_bar, taxable)
@@ -95,7 +96,9 @@ def check_scalar_result(function, out):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

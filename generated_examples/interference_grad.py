@@ -28,7 +28,7 @@ def interference_grad(t, shift, *, out_bar=1.0):
 
     # Backward sweep.
     # L123: return damped_wave(t, frequency=3.0) + delayed(0.5)
-    t_bar = damped_wave_bwd(t, damped_wave_tape, frequency=3.0, out_bar=np.sum(out_bar))
+    t_bar = damped_wave_bwd(t, damped_wave_tape, frequency=3.0, out_bar=out_bar)
     shift_bar = zero_like(shift)
     return t_bar, shift_bar
 
@@ -90,7 +90,9 @@ def zero_like(x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

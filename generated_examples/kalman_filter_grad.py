@@ -23,20 +23,20 @@ def kalman_filter_grad(
     # Forward sweep.
     m_stack = []
     p_stack = []
+    e_stack = []
+    matmul_stack = []
     matmul_stack_2 = []
     matmul_stack_3 = []
     matmul_stack_4 = []
-    solve_stack_2 = []
-    slogdet_stack = []
-    solve_stack = []
     matmul_stack_5 = []
-    e_stack = []
     matmul_stack_6 = []
-    s_stack = []
     matmul_stack_7 = []
     matmul_stack_8 = []
     matmul_stack_9 = []
-    matmul_stack = []
+    s_stack = []
+    slogdet_stack = []
+    solve_stack = []
+    solve_stack_2 = []
     "The log likelihood of a linear Gaussian state space model."
     len_ = len(a)
     m = np.zeros(len_)
@@ -48,31 +48,31 @@ def kalman_filter_grad(
         matmul = a @ p
         matmul_stack.append(matmul)
         matmul_2 = matmul @ a.T
-        matmul_stack_9.append(matmul_2)
+        matmul_stack_3.append(matmul_2)
         p_stack.append(p)
         p = matmul_2 + q
         matmul_3 = h @ p
-        matmul_stack_8.append(matmul_3)
+        matmul_stack_4.append(matmul_3)
         matmul_4 = matmul_3 @ h.T
-        matmul_stack_7.append(matmul_4)
+        matmul_stack_5.append(matmul_4)
         s = matmul_4 + r
         s_stack.append(s)
         matmul_5 = h @ m
         matmul_stack_6.append(matmul_5)
         e = y - matmul_5
         e_stack.append(e)
-        matmul_stack_5.append(matmul_3)
+        matmul_stack_7.append(matmul_3)
         solve = np.linalg.solve(s, matmul_3)
         solve_stack.append(solve)
         gain = solve.T
         slogdet_stack.append(np.linalg.slogdet(s))
         solve_stack_2.append(np.linalg.solve(s, e))
         matmul_7 = gain @ e
-        matmul_stack_4.append(matmul_7)
+        matmul_stack_8.append(matmul_7)
         m_stack.append(m)
         m = m + matmul_7
         matmul_8 = gain @ h
-        matmul_stack_3.append(matmul_8)
+        matmul_stack_9.append(matmul_8)
         matmul_9 = matmul_8 @ p
         matmul_stack_2.append(matmul_9)
         p_stack.append(p)
@@ -85,30 +85,28 @@ def kalman_filter_grad(
     p_bar = np.zeros_like(p)
     q_bar = np.zeros_like(q)
     r_bar = np.zeros_like(r)
-    total_bar = np.sum(out_bar)
     # L149: for y in ys:
     for i in reversed(range(len(ys))):
-        matmul = matmul_stack.pop()
-        matmul_2 = matmul_stack_9.pop()
-        matmul_3 = matmul_stack_8.pop()
-        matmul_4 = matmul_stack_7.pop()
-        s = s_stack.pop()
-        matmul_5 = matmul_stack_6.pop()
-        e = e_stack.pop()
-        matmul_6 = matmul_stack_5.pop()
+        solve_2 = solve_stack_2.pop()
         solve = solve_stack.pop()
         slogdet = slogdet_stack.pop()
-        solve_2 = solve_stack_2.pop()
-        matmul_7 = matmul_stack_4.pop()
-        matmul_8 = matmul_stack_3.pop()
+        s = s_stack.pop()
+        matmul_8 = matmul_stack_9.pop()
+        matmul_7 = matmul_stack_8.pop()
+        matmul_6 = matmul_stack_7.pop()
+        matmul_5 = matmul_stack_6.pop()
+        matmul_4 = matmul_stack_5.pop()
+        matmul_3 = matmul_stack_4.pop()
+        matmul_2 = matmul_stack_3.pop()
         matmul_9 = matmul_stack_2.pop()
-        T = a.T
-        gain = solve.T
+        matmul = matmul_stack.pop()
+        e = e_stack.pop()
         # L157: p = p - gain @ h @ p
         p = p_stack.pop()
         matmul_bar = unbroadcast(-p_bar, matmul_9)
         matmul_bar_2 = matmul_adjoint_a(matmul_bar, matmul_8, p)
         p_bar = unbroadcast(p_bar, p) + matmul_adjoint_b(matmul_bar, matmul_8, p)
+        gain = solve.T
         gain_bar = matmul_adjoint_a(matmul_bar_2, gain, h)
         # L156: m = m + gain @ e
         m = m_stack.pop()
@@ -117,7 +115,7 @@ def kalman_filter_grad(
         gain_bar = gain_bar + matmul_adjoint_a(matmul_bar, gain, e)
         e_bar = matmul_adjoint_b(matmul_bar, gain, e)
         # L155: total -= 0.5 * (np.linalg.slogdet(s)[1] + e @ np.linalg.solve(s, e))
-        sum_bar = -0.5 * total_bar
+        sum_bar = -0.5 * out_bar
         e_bar += matmul_adjoint_a(sum_bar, e, solve_2)
         solve_bar = matmul_adjoint_b(sum_bar, e, solve_2)
         s_bar = solve_adjoint_a(solve_bar, solve_2, s, e)
@@ -140,6 +138,7 @@ def kalman_filter_grad(
         p = p_stack.pop()
         matmul_bar_2 = unbroadcast(p_bar, matmul_2)
         q_bar += unbroadcast(p_bar, q)
+        T = a.T
         matmul_bar = matmul_adjoint_a(matmul_bar_2, matmul, T)
         a_bar += matmul_adjoint_b(matmul_bar_2, matmul, T).T
         a_bar += matmul_adjoint_a(matmul_bar, a, p)
@@ -192,7 +191,9 @@ def solve_adjoint_b(g, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

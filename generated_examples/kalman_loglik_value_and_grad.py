@@ -24,10 +24,9 @@ def kalman_loglik_value_and_grad(
     # Forward sweep.
     m_stack = []
     p_stack = []
-    gain_stack = []
-    power_stack = []
     e_stack = []
-    s_stack = []
+    power_stack = []
+    prod_stack = []
     "The log likelihood of a random walk seen through noise."
     m = 0.0
     p = 1.0
@@ -35,14 +34,14 @@ def kalman_loglik_value_and_grad(
     for t in range(len(ys)):
         p = p + q
         s = p + r
-        s_stack.append(s)
         e = ys[t] - m
         e_stack.append(e)
+        prod = 2.0 * np.pi
+        prod_stack.append(prod)
         power = e**2
         power_stack.append(power)
-        total -= 0.5 * (np.log(2.0 * np.pi * s) + power / s)
+        total -= 0.5 * (np.log(prod * s) + power / s)
         gain = p / s
-        gain_stack.append(gain)
         m_stack.append(m)
         m = m + gain * e
         p_stack.append(p)
@@ -54,16 +53,15 @@ def kalman_loglik_value_and_grad(
     p_bar = 0.0
     q_bar = 0.0
     r_bar = 0.0
-    total_bar = np.sum(out_bar)
     # L133: for t in range(len(ys)):
     for t in reversed(range(len(ys))):
-        s = s_stack.pop()
-        e = e_stack.pop()
+        prod = prod_stack.pop()
         power = power_stack.pop()
-        gain = gain_stack.pop()
-        prod = 2.0 * np.pi
+        e = e_stack.pop()
         # L140: p = (1.0 - gain) * p
         p = p_stack.pop()
+        s = p + r
+        gain = p / s
         diff_bar = p_bar * p
         p_bar *= 1.0 - gain
         gain_bar = -diff_bar
@@ -77,7 +75,7 @@ def kalman_loglik_value_and_grad(
         p_bar += gain_bar / s
         s_bar = -gain_bar * p / (s * s)
         # L137: total -= 0.5 * (np.log(2.0 * np.pi * s) + e**2 / s)
-        sum_bar = -0.5 * total_bar
+        sum_bar = -0.5 * out_bar
         e_bar += sum_bar / s * 2 * e
         s_bar = s_bar - sum_bar * power / (s * s) + sum_bar / (prod * s) * prod
         # L136: e = ys[t] - m
@@ -93,7 +91,9 @@ def kalman_loglik_value_and_grad(
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

@@ -20,30 +20,22 @@ def logistic_map_grad(x, r, n, *, out_bar=1.0):
 
     # Forward sweep.
     x_stack = []
-    diff_stack = []
-    prod_stack = []
     for _ in range(n):
-        prod = r * x
-        prod_stack.append(prod)
-        diff = 1.0 - x
-        diff_stack.append(diff)
         x_stack.append(x)
-        x = prod * diff
+        x = r * x * (1.0 - x)
     check_scalar_result("logistic_map", x)
 
     # Backward sweep.
     # L125: return x
+    x_bar = out_bar
     r_bar = zero_like(r)
-    x_bar = np.sum(out_bar)
     # L123: for _ in range(n):
     for _ in reversed(range(n)):
-        prod = prod_stack.pop()
-        diff = diff_stack.pop()
         # L124: x = r * x * (1.0 - x)
         x = x_stack.pop()
-        prod_bar = x_bar * diff
-        x_bar = -x_bar * prod + prod_bar * r
-        r_bar = np.sum(r_bar + prod_bar * x)
+        prod_bar = x_bar * (1.0 - x)
+        r_bar += prod_bar * x
+        x_bar = -x_bar * (r * x) + prod_bar * r
     return x_bar, r_bar
 
 

@@ -25,18 +25,8 @@ def logsumexp_grad(x, *, out_bar=1.0):
     top_bar = out_bar + np.sum(-diff_bar)
     # L31: top = np.max(x)
     hit = (x == top).astype(top.dtype)
-    x_bar = broadcast_like(diff_bar + top_bar * hit / np.sum(hit), x)
+    x_bar = diff_bar + top_bar * hit / np.sum(hit)
     return x_bar
-
-
-def broadcast_like(g, x):
-    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or isinstance(x, np.generic):
-        return g
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
 def check_inexact(**arguments):

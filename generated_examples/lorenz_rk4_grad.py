@@ -29,39 +29,33 @@ def lorenz_rk4_grad(
     """
     # Forward sweep.
     s_stack = []
+    k1_stack = []
+    k4_stack = []
     prod_stack = []
     prod_stack_2 = []
-    k4_stack = []
-    sum_stack_2 = []
     prod_stack_3 = []
-    sum_stack_3 = []
     prod_stack_4 = []
-    sum_stack = []
-    k1_stack = []
+    prod_stack_5 = []
     "The distance from the origin after `n` Runge-Kutta steps."
     for _ in range(n):
         k1, lorenz_slope_tape_4 = lorenz_slope_fwd(s, sigma, rho, beta)
         k1_stack.append(k1)
-        sum_ = s + 0.5 * h * k1
-        sum_stack.append(sum_)
-        k2, lorenz_slope_tape_3 = lorenz_slope_fwd(sum_, sigma, rho, beta)
-        prod_3 = 0.5 * h * k2
-        prod_stack_4.append(prod_3)
-        sum_2 = s + prod_3
-        sum_stack_3.append(sum_2)
-        k3, lorenz_slope_tape_2 = lorenz_slope_fwd(sum_2, sigma, rho, beta)
-        prod_4 = h * k3
-        prod_stack_3.append(prod_4)
-        sum_3 = s + prod_4
-        sum_stack_2.append(sum_3)
-        k4, lorenz_slope_tape = lorenz_slope_fwd(sum_3, sigma, rho, beta)
+        k2, lorenz_slope_tape_3 = lorenz_slope_fwd(s + 0.5 * h * k1, sigma, rho, beta)
+        prod = 0.5 * h * k2
+        prod_stack.append(prod)
+        k3, lorenz_slope_tape_2 = lorenz_slope_fwd(s + prod, sigma, rho, beta)
+        prod_2 = h * k3
+        prod_stack_2.append(prod_2)
+        k4, lorenz_slope_tape = lorenz_slope_fwd(s + prod_2, sigma, rho, beta)
         k4_stack.append(k4)
-        prod_5 = 2.0 * k2
-        prod_stack_2.append(prod_5)
-        prod_6 = 2.0 * k3
-        prod_stack.append(prod_6)
+        prod_3 = 2.0 * k2
+        prod_stack_3.append(prod_3)
+        prod_4 = 2.0 * k3
+        prod_stack_4.append(prod_4)
+        prod_5 = h / 6.0 * (k1 + prod_3 + prod_4 + k4)
+        prod_stack_5.append(prod_5)
         s_stack.append(s)
-        s = s + h / 6.0 * (k1 + prod_5 + prod_6 + k4)
+        s = s + prod_5
 
     # Backward sweep.
     # L111: return np.sqrt(np.sum(s * s))
@@ -69,46 +63,45 @@ def lorenz_rk4_grad(
     rho_bar = 0.0
     # L105: for _ in range(n):
     for _ in reversed(range(n)):
-        k1 = k1_stack.pop()
-        sum_ = sum_stack.pop()
-        prod_3 = prod_stack_4.pop()
-        sum_2 = sum_stack_3.pop()
-        prod_4 = prod_stack_3.pop()
-        sum_3 = sum_stack_2.pop()
+        prod_5 = prod_stack_5.pop()
+        prod_4 = prod_stack_4.pop()
+        prod_3 = prod_stack_3.pop()
+        prod_2 = prod_stack_2.pop()
+        prod = prod_stack.pop()
         k4 = k4_stack.pop()
-        prod_5 = prod_stack_2.pop()
-        prod_6 = prod_stack.pop()
-        prod = 0.5 * h
-        prod_2 = prod * k1
-        quot = h / 6.0
-        sum_4 = k1 + prod_5
-        sum_5 = sum_4 + prod_6
+        k1 = k1_stack.pop()
         # L110: s = s + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         s = s_stack.pop()
-        prod_bar = unbroadcast(s_bar, quot * (sum_5 + k4))
+        prod_bar = unbroadcast(s_bar, prod_5)
         s_bar = unbroadcast(s_bar, s)
-        sum_bar = prod_bar * quot
-        sum_bar_2 = unbroadcast(sum_bar, sum_5)
+        sum_bar = prod_bar * (h / 6.0)
+        sum_ = k1 + prod_3
+        sum_bar_2 = unbroadcast(sum_bar, sum_ + prod_4)
         k4_bar = unbroadcast(sum_bar, k4)
-        sum_bar = unbroadcast(sum_bar_2, sum_4)
-        k3_bar = 2.0 * unbroadcast(sum_bar_2, prod_6)
+        sum_bar = unbroadcast(sum_bar_2, sum_)
+        k3_bar = 2.0 * unbroadcast(sum_bar_2, prod_4)
         k1_bar = unbroadcast(sum_bar, k1)
-        k2_bar = 2.0 * unbroadcast(sum_bar, prod_5)
+        k2_bar = 2.0 * unbroadcast(sum_bar, prod_3)
         # L109: k4 = lorenz_slope(s + h * k3, sigma, rho, beta)
+        sum_ = s + prod_2
         sum_bar, rho_inc = lorenz_slope_bwd(
-            sum_3, sigma, rho, beta, lorenz_slope_tape, out_bar=k4_bar
+            sum_, sigma, rho, beta, lorenz_slope_tape, out_bar=k4_bar
         )
         rho_bar += rho_inc
         s_bar = s_bar + unbroadcast(sum_bar, s)
-        k3_bar = k3_bar + unbroadcast(sum_bar, prod_4) * h
+        k3_bar = k3_bar + unbroadcast(sum_bar, prod_2) * h
         # L108: k3 = lorenz_slope(s + 0.5 * h * k2, sigma, rho, beta)
+        sum_ = s + prod
         sum_bar, rho_inc = lorenz_slope_bwd(
-            sum_2, sigma, rho, beta, lorenz_slope_tape_2, out_bar=k3_bar
+            sum_, sigma, rho, beta, lorenz_slope_tape_2, out_bar=k3_bar
         )
         rho_bar += rho_inc
         s_bar = s_bar + unbroadcast(sum_bar, s)
-        k2_bar = k2_bar + 0.5 * unbroadcast(sum_bar, prod_3) * h
+        k2_bar = k2_bar + 0.5 * unbroadcast(sum_bar, prod) * h
         # L107: k2 = lorenz_slope(s + 0.5 * h * k1, sigma, rho, beta)
+        prod = 0.5 * h
+        prod_2 = prod * k1
+        sum_ = s + prod_2
         sum_bar, rho_inc = lorenz_slope_bwd(
             sum_, sigma, rho, beta, lorenz_slope_tape_3, out_bar=k2_bar
         )
@@ -159,7 +152,9 @@ def lorenz_slope_bwd(
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

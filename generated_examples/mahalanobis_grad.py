@@ -29,7 +29,6 @@ def mahalanobis_grad(
 
     # Backward sweep.
     # L29: return d @ np.linalg.solve(cov, d)
-    out_bar = np.sum(out_bar)
     solve_bar = matmul_adjoint_b(out_bar, d, solve)
     cov_bar = solve_adjoint_a(solve_bar, solve, cov, d)
     d_bar = matmul_adjoint_a(out_bar, d, solve) + solve_adjoint_b(solve_bar, cov, d)
@@ -110,7 +109,9 @@ def solve_adjoint_b(g, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

@@ -46,7 +46,6 @@ def mlp_loss_value_and_grad(w1, b1, w2, b2, x, t, *, out_bar=1.0):
     hit = (z == max_).astype(max_.dtype)
     z_bar = z_bar + max_bar * hit / np.sum(hit, 1, keepdims=True)
     # L38: z = h @ w2 + b2
-    z_bar = broadcast_like(z_bar, z)
     matmul_bar = unbroadcast(z_bar, matmul_2)
     b2_bar = unbroadcast(z_bar, b2)
     h_bar = matmul_adjoint_a(matmul_bar, h, w2)
@@ -108,7 +107,9 @@ def matmul_adjoint_b(g, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

@@ -21,32 +21,34 @@ def nbody_energy_grad(
     Held constant: `mass`.
     """
     # Forward sweep.
-    sqrt_stack = []
     d_stack = []
+    prod_stack = []
+    sqrt_stack = []
     "Kinetic and potential energy of bodies that attract one another."
     for i in range(len(x)):
         for j in range(i):
             d = x[i] - x[j]
             d_stack.append(d)
+            prod_stack.append(mass[i] * mass[j])
             sqrt_stack.append(np.sqrt(np.sum(d * d)))
 
     # Backward sweep.
     # L168: return energy
-    energy_bar = np.sum(out_bar)
     x_bar = np.zeros_like(x)
     # L164: for i in range(len(x)):
     for i in reversed(range(len(x))):
         # L165: for j in range(i):
         for j in reversed(range(i)):
-            d = d_stack.pop()
             sqrt = sqrt_stack.pop()
+            prod = prod_stack.pop()
+            d = d_stack.pop()
             # L167: energy -= mass[i] * mass[j] / np.sqrt(np.sum(d * d))
-            d_bar = energy_bar * (mass[i] * mass[j]) / (sqrt * sqrt) / sqrt * d
+            d_bar = out_bar * prod / (sqrt * sqrt) / sqrt * d
             # L166: d = x[i] - x[j]
             x_bar[j] -= d_bar
             x_bar[i] += d_bar
     # L163: energy = 0.5 * np.sum(mass * np.sum(v * v, axis=1))
-    sum_bar = unbroadcast(0.5 * energy_bar * mass, np.sum(v * v, axis=1))
+    sum_bar = unbroadcast(0.5 * out_bar * mass, np.sum(v * v, axis=1))
     v_bar = broadcast_like(2.0 * (np.expand_dims(sum_bar, 1) * v), v)
     return x_bar, v_bar
 
@@ -63,7 +65,9 @@ def broadcast_like(g, x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

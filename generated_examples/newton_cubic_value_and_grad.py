@@ -19,8 +19,8 @@ def newton_cubic_value_and_grad(
     """
     # Forward sweep.
     x_stack = []
-    slope_stack = []
     f_stack = []
+    slope_stack = []
     "A root of ``x**3 + a*x + b`` after some steps of Newton's method."
     x = 1.0
     for _ in range(steps):
@@ -39,8 +39,8 @@ def newton_cubic_value_and_grad(
     b_bar = 0.0
     # L33: for _ in range(steps):
     for _ in reversed(range(steps)):
-        f = f_stack.pop()
         slope = slope_stack.pop()
+        f = f_stack.pop()
         # L36: x = x - f / slope
         x = x_stack.pop()
         quot_bar = -x_bar

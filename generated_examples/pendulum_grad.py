@@ -32,18 +32,18 @@ def pendulum_grad(angle, speed, length, dt, n, *, out_bar=1.0):
 
     # Backward sweep.
     # L119: return angle
-    angle_bar = np.sum(out_bar)
+    angle_bar = out_bar
     length_bar = zero_like(length)
     speed_bar = zero_like(speed)
     # L116: for _ in range(n):
     for _ in reversed(range(n)):
         sin = sin_stack.pop()
-        prod = dt * 9.81
         # L118: angle = angle + dt * speed
         angle = angle_stack.pop()
-        speed_bar = speed_bar + angle_bar * dt
+        speed_bar += angle_bar * dt
         # L117: speed = speed - dt * 9.81 / length * np.sin(angle)
         prod_bar = -speed_bar
+        prod = dt * 9.81
         angle_bar = np.sum(angle_bar + prod_bar * (prod / length) * np.cos(angle))
         length_bar = np.sum(length_bar - prod_bar * sin * prod / (length * length))
         speed_bar = np.sum(speed_bar)

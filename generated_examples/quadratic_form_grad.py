@@ -21,7 +21,6 @@ def quadratic_form_grad(x, a, *, out_bar=1.0):
 
     # Backward sweep.
     # L20: return x @ a @ x
-    out_bar = np.sum(out_bar)
     matmul_bar = matmul_adjoint_a(out_bar, matmul, x)
     x_bar = matmul_adjoint_b(out_bar, matmul, x) + matmul_adjoint_a(matmul_bar, x, a)
     a_bar = matmul_adjoint_b(matmul_bar, x, a)
@@ -96,7 +95,9 @@ def describe(x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

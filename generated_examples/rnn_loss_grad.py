@@ -22,8 +22,9 @@ def rnn_loss_grad(
     """
     # Forward sweep.
     h_stack = []
-    matmul_stack_2 = []
+    diff_stack = []
     matmul_stack = []
+    matmul_stack_2 = []
     "A recurrent cell over time."
     h = np.zeros(len(b))
     for t in range(len(xs)):
@@ -33,6 +34,7 @@ def rnn_loss_grad(
         matmul_stack_2.append(matmul_2)
         h_stack.append(h)
         h = np.tanh(matmul + matmul_2 + b)
+        diff_stack.append(h - target[t])
 
     # Backward sweep.
     # L62: return loss
@@ -42,10 +44,11 @@ def rnn_loss_grad(
     w_bar = np.zeros_like(w)
     # L59: for t in range(len(xs)):
     for t in reversed(range(len(xs))):
-        matmul = matmul_stack.pop()
         matmul_2 = matmul_stack_2.pop()
+        matmul = matmul_stack.pop()
+        diff = diff_stack.pop()
         # L61: loss = loss + np.sum((h - target[t]) ** 2)
-        h_bar += unbroadcast(out_bar * 2 * (h - target[t]), h)
+        h_bar += unbroadcast(out_bar * 2 * diff, h)
         # L60: h = np.tanh(w @ h + u @ xs[t] + b)
         sum_bar_2 = h_bar * (1.0 - h * h)
         h = h_stack.pop()
@@ -82,7 +85,9 @@ def matmul_adjoint_b(g, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

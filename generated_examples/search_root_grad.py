@@ -25,7 +25,7 @@ def search_root_grad(
     broken = False
     turns = 0
     for _ in range(n):
-        turns = turns + 1
+        turns += 1
         y_stack.append(y)
         y = y * x + c
         if y > 10.0:

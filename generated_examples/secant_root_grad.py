@@ -19,10 +19,10 @@ def secant_root_grad(a, tol, *, out_bar=1.0):
     check_inexact(a=a)
 
     # Forward sweep.
-    f1_stack = []
+    exp_stack = []
     exp_stack_2 = []
     f0_stack = []
-    exp_stack = []
+    f1_stack = []
     x1_stack = []
     x0_stack = []
     diff_stack = []
@@ -32,17 +32,17 @@ def secant_root_grad(a, tol, *, out_bar=1.0):
     left = False
     turns = 0
     while True:
-        turns = turns + 1
+        turns += 1
         exp = np.exp(-a * x0)
         f0 = x0 - exp
         exp_2 = np.exp(-a * x1)
         f1 = x1 - exp_2
         if abs(f1) < tol:
             left = True
-            f1_stack.append(f1)
+            exp_stack.append(exp)
             exp_stack_2.append(exp_2)
             f0_stack.append(f0)
-            exp_stack.append(exp)
+            f1_stack.append(f1)
             break
         x0_next = x1
         diff = x1 - x0
@@ -51,58 +51,55 @@ def secant_root_grad(a, tol, *, out_bar=1.0):
         x1 = x1 - f1 * diff / (f1 - f0)
         x0_stack.append(x0)
         x0 = x0_next
-        f1_stack.append(f1)
+        exp_stack.append(exp)
         exp_stack_2.append(exp_2)
         f0_stack.append(f0)
-        exp_stack.append(exp)
+        f1_stack.append(f1)
     check_scalar_result("secant_root", x1)
 
     # Backward sweep.
     # L50: return x1
+    x1_bar = out_bar
     a_bar = zero_like(a)
     x0_bar = zero_like(x0)
-    x1_bar = np.sum(out_bar)
     # L44: while True:
     for _ in range(turns):
         # L47: if abs(f1) < tol:
         if left:
-            exp = exp_stack.pop()
+            f1 = f1_stack.pop()
             f0 = f0_stack.pop()
             exp_2 = exp_stack_2.pop()
-            f1 = f1_stack.pop()
-            neg = -a
-            neg_2 = -a
+            exp = exp_stack.pop()
             f0_bar = zero_like(f0)
             f1_bar = zero_like(f1)
             left = False
         else:
-            exp = exp_stack.pop()
+            f1 = f1_stack.pop()
             f0 = f0_stack.pop()
             exp_2 = exp_stack_2.pop()
-            f1 = f1_stack.pop()
+            exp = exp_stack.pop()
             diff = diff_stack.pop()
-            neg = -a
-            neg_2 = -a
-            diff_2 = f1 - f0
             # L49: x0, x1 = x1, x1 - f1 * (x1 - x0) / (f1 - f0)
             x0 = x0_stack.pop()
-            x0_next_bar = x0_bar
             x1 = x1_stack.pop()
             quot_bar = -x1_bar
+            diff_2 = f1 - f0
             prod_bar = quot_bar / diff_2
             diff_bar_2 = -quot_bar * (f1 * diff) / (diff_2 * diff_2)
             diff_bar = prod_bar * f1
+            x1_bar += diff_bar + x0_bar
             f0_bar = broadcast_like(-diff_bar_2, f0)
             f1_bar = broadcast_like(diff_bar_2 + prod_bar * diff, f1)
             x0_bar = broadcast_like(-diff_bar, x0)
-            x1_bar = np.sum(x1_bar + diff_bar + x0_next_bar)
         # L46: f1 = x1 - np.exp(-a * x1)
         prod_bar = -f1_bar * exp_2
-        x1_bar += np.sum(f1_bar) + np.sum(prod_bar * neg_2)
-        a_bar -= unbroadcast(prod_bar * x1, neg_2)
+        neg = -a
+        x1_bar += np.sum(f1_bar) + np.sum(prod_bar * neg)
+        a_bar -= unbroadcast(prod_bar * x1, neg)
         # L45: f0 = x0 - np.exp(-a * x0)
         prod_bar = -f0_bar * exp
-        x0_bar = x0_bar + unbroadcast(f0_bar, x0) + unbroadcast(prod_bar * neg, x0)
+        neg = -a
+        x0_bar += unbroadcast(f0_bar, x0) + unbroadcast(prod_bar * neg, x0)
         a_bar -= unbroadcast(prod_bar * x0, neg)
     return a_bar
 
@@ -145,7 +142,9 @@ def check_scalar_result(function, out):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

@@ -26,8 +26,7 @@ def spiral_grad(x, y, *, out_bar=1.0):
     radius_bar = out_bar * exp
     angle_bar = -0.1 * (out_bar * radius * exp)
     # L109: radius, angle = polar(x, y)
-    radius_bar = np.sum(radius_bar)
-    x_bar, y_bar = polar_bwd(x, y, polar_tape, out_bar=(radius_bar, np.sum(angle_bar)))
+    x_bar, y_bar = polar_bwd(x, y, polar_tape, out_bar=(radius_bar, angle_bar))
     return x_bar, y_bar
 
 
@@ -81,7 +80,9 @@ def check_scalar_result(function, out):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

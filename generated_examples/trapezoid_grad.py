@@ -21,6 +21,7 @@ def trapezoid_grad(
     # Forward sweep.
     exp_stack = []
     power_stack = []
+    x_stack = []
     "The integral of ``exp(-rate x**2)`` by the trapezoidal rule."
     h = (b - a) / n
     exp = np.exp(-rate * a**2)
@@ -28,6 +29,7 @@ def trapezoid_grad(
     total = 0.5 * (exp + exp_2)
     for i in range(1, n):
         x = a + i * h
+        x_stack.append(x)
         power = x**2
         power_stack.append(power)
         exp_3 = np.exp(-rate * power)
@@ -42,9 +44,9 @@ def trapezoid_grad(
     rate_bar = 0.0
     # L85: for i in range(1, n):
     for i in reversed(range(1, n)):
+        x = x_stack.pop()
         power = power_stack.pop()
         exp_3 = exp_stack.pop()
-        x = a + i * h
         # L87: total += np.exp(-rate * x**2)
         prod_bar = total_bar * exp_3
         x_bar = -prod_bar * rate * 2 * x

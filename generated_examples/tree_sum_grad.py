@@ -26,7 +26,8 @@ def tree_sum_fwd(x, low, high):
     """Forward sweep of `tree_sum`: return its value and the tape."""
     "The sum of sin(k x) for low <= k < high, halving the range."
     if high - low == 1:
-        return np.sin(low * x), ()
+        prod = low * x
+        return np.sin(prod), (prod,)
     middle = (low + high) // 2
     tree_sum_value, tree_sum_tape_2 = tree_sum_fwd(x, low, middle)
     tree_sum_value_2, tree_sum_tape = tree_sum_fwd(x, middle, high)
@@ -41,8 +42,8 @@ def tree_sum_bwd(x, low, high, tape, *, out_bar):
     """Backward sweep of `tree_sum`: return ``x_bar``."""
     # L85: if high - low == 1:
     if high - low == 1:
-        prod = low * x
         # L86: return np.sin(low * x)
+        (prod,) = tape
         return unbroadcast(broadcast_like(out_bar * np.cos(prod), prod) * low, x)
     # L88: return tree_sum(x, low, middle) + tree_sum(x, middle, high)
     middle, tree_sum_value, tree_sum_tape_2, tree_sum_value_2, tree_sum_tape, out = tape
@@ -93,7 +94,9 @@ def broadcast_like(g, x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if isinstance(g, float) and isinstance(x, float):
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
         return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())

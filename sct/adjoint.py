@@ -453,6 +453,8 @@ class _Line:
         only when nothing reads it any more.
         """
         own = [p for p in parts if p[0] in coming]
+        # Those that begin last: the adjoint read here may be on its way to one of them.
+        parts = sorted(parts, key=lambda p: p[0] not in self.owner.bars)
         for name, value, fact in parts:
             if name not in coming:
                 self.add(name, value, fact)

@@ -13,8 +13,7 @@ from os import PathLike
 from sct import store
 from sct.derive import Program
 from sct.errors import ArgumentError, SourceError
-from sct.storage import parameter_names
-from sct.normalise import normalise
+from sct.specialise import parameter_at
 
 Wrt = int | str | tuple[int | str, ...]
 
@@ -58,8 +57,5 @@ def _derivative(f, wrt: Wrt, mode: str, verbose: bool, save) -> Callable:
 
 def _names(f: types.FunctionType, wrt: Wrt) -> tuple[str, ...]:
     """The parameters that `wrt` names."""
-    listed = parameter_names(normalise(f).fn)
-    out = []
-    for w in wrt if isinstance(wrt, tuple) else (wrt,):
-        out.append(listed[w] if isinstance(w, int) else w)
-    return tuple(out)
+    listed = wrt if isinstance(wrt, tuple) else (wrt,)
+    return tuple(parameter_at(f, w) if isinstance(w, int) else w for w in listed)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import gast
 import numpy as np
@@ -26,6 +26,7 @@ from sct.analysis import dataflow
 from sct.analysis.activity import activity
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, must_be_scalar, shapes
+from sct.analysis.shift import without_free_extrema
 from sct.errors import unsupported
 from sct.module import Unit
 from sct.names import Names, used_names
@@ -37,7 +38,9 @@ from sct.prepare import prepare
 from sct.refusals import IN_PLACE, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
+from sct.specialise import entry, form_of, specialise
 from sct.storage import Storage, parameter_names
+from sct.templates.array_api import role
 
 # The two sweeps in one function, or one of them.
 JOINT = ("grad", "value_and_grad", "vjp")
@@ -72,8 +75,8 @@ class Program:
         single : bool
             Whether the adjoint comes back by itself rather than in a tuple.
         """
-        normal = normalise(function)
-        key = (function, wrt, ())
+        normal = entry(function, wrt)
+        key = (normal, wrt, ())
         name = self.reserve(f"{normal.source.name}_{SUFFIX[mode]}", normal)
         self.units[name] = None
         self.running[key] = self.split_names(normal, wrt)
@@ -93,13 +96,12 @@ class Program:
         return Derived(wrt, fwd=f"{stem}_fwd", bwd=f"{stem}_bwd")
 
     def called(
-        self, function: types.FunctionType, wrt: tuple[str, ...], statics: tuple
+        self, normal: Normal, wrt: tuple[str, ...], statics: tuple
     ) -> Derived:
         """The derivative of a function that another one calls."""
-        key = (function, wrt, statics)
+        key = (normal, wrt, statics)
         if key in self.done:
             return self.done[key]
-        normal = normalise(function)
         if key in self.running:
             if key not in self.recursive:
                 self.recursive.add(key)
@@ -132,7 +134,7 @@ class Program:
 
     def sweeps_apart(self, normal, wrt, statics, derived: Derived) -> None:
         """Emit the two sweeps of a function under the names of `derived`."""
-        key = (normal.source.function, wrt, statics)
+        key = (normal, wrt, statics)
         self.done[key] = derived
         self.units[derived.fwd] = self.units[derived.bwd] = None
         work = _Function(self, normal, wrt, statics, mode="grad", single=True, inner=True)
@@ -167,6 +169,7 @@ class _Function:
         known.update(_constant_names(normal))
         self.resolve = Resolver(normal.scope, known)
         self._operations: dict[int, tuple[gast.AST, Operation]] = {}
+        self.captured = _captured(normal.fn)
         self.inference = Inference(self.operation, self._result_of)
         self.seed = "out_bar"
         self.single = self.single and len(self.wrt) == 1
@@ -245,7 +248,11 @@ class _Function:
         """What an expression does; the same object for the same node."""
         found = self._operations.get(id(expr))
         if found is None:
-            found = self._operations[id(expr)] = (expr, classify(expr, self.resolve))
+            op = classify(expr, self.resolve)
+            captured = {c for n in op.operands for c in self.captured.get(n, ())}
+            if captured:
+                op = replace(op, operands=(*op.operands, *sorted(captured)))
+            found = self._operations[id(expr)] = (expr, op)
         return found[1]
 
     def _result_of(self, op: Operation, env) -> Fact | None:
@@ -274,7 +281,11 @@ class _Function:
             and callable(self.resolve(a))
             and self.resolve(a) is not MISSING
         )
-        derived = self.program.called(function, wrt, statics)
+        normal = normalise(function)
+        form = form_of(function, op.node)
+        if form is not None:
+            normal = specialise(normal, *form)
+        derived = self.program.called(normal, wrt, statics)
         for name in (derived.grad, derived.fwd, derived.bwd):
             if name:
                 self.unit_name(name)
@@ -284,7 +295,12 @@ class _Function:
     def _sweeps(self) -> Sweeps:
         self.keeps = False
         prepared = prepare(
-            self.fn, self.normal.source, self.names, self.operation, self.temporary
+            self.fn,
+            self.normal.source,
+            self.names,
+            self.operation,
+            self.temporary,
+            list(self.wrt),
         )
         fn = self.prepared = prepared.fn
         self.augmented = prepared.augmented
@@ -315,6 +331,7 @@ class _Function:
             self.entry_scalars = set()
             self.result = found.result
         self.shapes = found
+        operations = without_free_extrema(fn, operations, found)
         self.context = Context(
             fn,
             self.normal.source,
@@ -517,7 +534,10 @@ class _Function:
                 f"Return ``(value, {shown})``: the value, and the adjoints of {inputs} "
                 f"for the adjoint `{self.seed}` of the value."
             )
-        constant = [f"`{p}`" for p in parameter_names(self.fn) if p not in self.wrt]
+        listed = parameter_names(self.fn)
+        if self.normal.elements:
+            listed.remove(self.fn.args.vararg.id)
+        constant = [f"`{p}`" for p in listed if p not in self.wrt]
         if constant:
             text += f"\n\nHeld constant: {', '.join(constant)}."
         return emit.wrap_docstring(text)
@@ -527,6 +547,12 @@ class _Function:
     ) -> gast.FunctionDef:
         """The derivative as a function: the primal's parameters, and the seed."""
         args = grammar.clone(self.normal.fn.args)
+        elements = self.normal.elements
+        kept = [k for k, p in enumerate(args.kwonlyargs) if p.id not in elements]
+        args.kwonlyargs = [args.kwonlyargs[k] for k in kept]
+        args.kw_defaults = [args.kw_defaults[k] for k in kept]
+        lead = [grammar.assign(n, grammar.clone(e)) for n, e in elements.items()]
+        body = [*lead, *body]
         result = self.normal.fn.returns
         note = grammar.clone(result) if self.promised and result else None
         args.kwonlyargs.append(gast.Name(self.seed, gast.Param(), note, None))
@@ -660,6 +686,9 @@ class _Function:
             return None
         for arm, reverse in ((there.body, again.body), (there.orelse, again.orelse)):
             kept = self._taped(arm, [*reverse, back[1]])
+            given = [*parameter_names(self.normal.fn), *grammar.all_writes(forward[:-1])]
+            for n in maybe_unbound(arm, kept, given):
+                arm.insert(0, grammar.assign(n, grammar.constant(None)))
             names = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
             arm.append(gast.Return(gast.Tuple([grammar.clone(value), names], gast.Load())))
             polish.fold_return(arm)
@@ -760,14 +789,39 @@ def maybe_unbound(body: list[gast.AST], names: list[str], bound: list[str]) -> l
 
 
 def _keeps(fn: gast.FunctionDef) -> bool:
-    """Whether an emitted function has a forward sweep."""
-    return any(
-        isinstance(s, grammar.Comment) and s.text == FORWARD for s in fn.body
-    )
+    """Whether the forward sweep of an emitted function is worth keeping values of."""
+    for stmt in fn.body:
+        if isinstance(stmt, grammar.Comment) and stmt.text == BACKWARD:
+            return False
+        for s in grammar.statements([stmt]):
+            if isinstance(s, (gast.For, gast.While)) or any(
+                isinstance(n, gast.Call) and grammar.names_read(gast.Tuple([*n.args], None))
+                for h in grammar.heads(s)
+                for n in gast.walk(h)
+            ):
+                return True
+    return False
 
 
 def _declared_inexact(fact: Fact) -> bool:
     return fact.inexact
+
+
+def _captured(fn: gast.FunctionDef) -> dict[str, set[str]]:
+    """For each local function, what it takes from the function around it."""
+    found: dict[str, set[str]] = {}
+    for s in grammar.statements(fn.body):
+        if isinstance(s, gast.FunctionDef):
+            found.setdefault(s.name, set()).update(grammar.free_names(s))
+        elif isinstance(s, gast.Assign) and isinstance(s.value, gast.Lambda):
+            for n in grammar.writes(s):
+                found.setdefault(n, set()).update(grammar.free_names(s.value))
+    while True:
+        more = {n: {c for m in names for c in found.get(m, ())} - names for n, names in found.items()}
+        if not any(more.values()):
+            return found
+        for n, names in more.items():
+            found[n] |= names
 
 
 def _constant_names(normal: Normal) -> dict[str, object]:
@@ -781,7 +835,11 @@ def _constant_names(normal: Normal) -> dict[str, object]:
             values[s.targets[0].id] = s.value
     found = {}
     for n, v in values.items():
-        if count[n] == 1 and isinstance(v, (gast.Name, gast.Attribute)):
+        if count[n] > 1:
+            continue
+        if isinstance(v, gast.Call) and role(normal.scope.resolve(v.func)) == "namespace":
+            found[n] = np
+        elif isinstance(v, (gast.Name, gast.Attribute)):
             obj = normal.scope.resolve(v)
             if callable(obj) or isinstance(obj, types.ModuleType):
                 found[n] = obj

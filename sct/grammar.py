@@ -157,6 +157,21 @@ def is_name(node: gast.AST, id: str | None = None) -> bool:
     return isinstance(node, gast.Name) and (id is None or node.id == id)
 
 
+def root(node: gast.AST) -> str:
+    """The name that a chain of subscripts and attributes starts from; else empty."""
+    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Starred)):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else ""
+
+
+def mutates(stmt: gast.AST) -> list[str]:
+    """The names whose arrays a statement itself writes into."""
+    targets = getattr(stmt, "targets", None) or [getattr(stmt, "target", None)]
+    return [
+        root(t) for t in targets if isinstance(t, (gast.Subscript, gast.Attribute))
+    ]
+
+
 def target_names(target: gast.AST) -> list[str]:
     """The names that an assignment target binds, in order."""
     if isinstance(target, gast.Name):

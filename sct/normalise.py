@@ -1,6 +1,6 @@
 """A function object to its normal form, once.
 
-``parse → fence → desugar → anf``: the part of the way that does not depend on what is
+``parse → fence → desugar → anf → lift``: the part of the way that does not depend on what is
 differentiated with respect to what.
 """
 
@@ -9,14 +9,19 @@ from __future__ import annotations
 import builtins
 import functools
 import types
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import gast
+import numpy as np
 
-from sct import fence, grammar
+from sct import fence, grammar, templates
 from sct.anf import anf
 from sct.desugar import desugar
+from sct.errors import SctError
+from sct.lift import Surroundings, lift
 from sct.parse import Source, parse
+from sct.renaming import own_names
 from sct.resolve import MISSING, Scope
 
 
@@ -34,12 +39,16 @@ class Normal:
         Its tree; shared, so never changed.
     temporary : frozenset of str
         The names that normalisation made.
+    elements : mapping of str to gast.AST
+        Parameters of `fn` that the function itself has not: the element of ``*xs``
+        that each stands for.
     """
 
     source: Source
     scope: Scope
     fn: gast.FunctionDef
     temporary: frozenset[str]
+    elements: Mapping[str, gast.AST] = field(default_factory=dict)
 
 
 @functools.lru_cache(maxsize=512)
@@ -58,9 +67,40 @@ def normalise(function: types.FunctionType) -> Normal:
     UnsupportedError
         When it holds what cannot be differentiated.
     """
+    flat = flattened(function)
+    return finished(flat, lift(flat.fn, flat.around))
+
+
+def finished(flat: Flat, fn: gast.FunctionDef) -> Normal:
+    """The normal form whose tree is `fn`.
+
+    Parameters
+    ----------
+    flat : Flat
+        The function it was made of.
+    fn : gast.FunctionDef
+        A tree of the same meaning.
+    """
+    bound = grammar.all_writes(fn.body)
+    made = bound - _names_of_the_user(flat.source.tree)
+    scope = Scope(flat.source.function, flat.around.scope.locals | bound)
+    return Normal(flat.source, scope, fn, frozenset(made))
+
+
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """A function in ANF as it was written, and what `lift` may ask about it."""
+
+    source: Source
+    fn: gast.FunctionDef
+    around: Surroundings
+
+
+@functools.lru_cache(maxsize=512)
+def flattened(function: types.FunctionType) -> Flat:
+    """The function in ANF, local functions and containers as they were."""
     source = parse(function)
-    tree = source.tree
-    fence.check(tree, source)
+    fence.check(source.tree, source)
     scope = Scope(function)
 
     def is_builtin(node: gast.AST) -> str | None:
@@ -70,7 +110,41 @@ def normalise(function: types.FunctionType) -> Normal:
             return name
         return None
 
-    own = grammar.all_writes(tree.body)
-    fn = anf(desugar(tree, source, is_builtin), source)
-    made = grammar.all_writes(fn.body) - own
-    return Normal(source, scope, fn, frozenset(made))
+    def flat(tree: gast.FunctionDef) -> gast.FunctionDef:
+        return anf(desugar(tree, source, is_builtin), source)
+
+    def known(callee: types.FunctionType) -> tuple[gast.FunctionDef, Scope, bool]:
+        other = flattened(callee)
+        return other.fn, other.around.scope, other.source.filename == source.filename
+
+    def size(call: gast.Call) -> int | None:
+        return _values_returned(scope.resolve(call.func))
+
+    def takes_lists(callee: gast.AST) -> bool:
+        found = scope.resolve(callee)
+        module = getattr(found, "__module__", None) or ""
+        of_numpy = isinstance(found, np.ufunc) or module.split(".")[0] == "numpy"
+        return of_numpy and templates.lookup(found) is not None
+
+    around = Surroundings(scope, is_builtin, flat, known, size, takes_lists)
+    return Flat(source, flat(source.tree), around)
+
+
+def _values_returned(callee: object) -> int | None:
+    """How many values a function of the user's returns, None when it returns one."""
+    if not isinstance(callee, types.FunctionType) or templates.lookup(callee):
+        return None
+    try:
+        last = flattened(callee).fn.body[-1]
+    except SctError:
+        return None
+    value = getattr(last, "value", None)
+    if not isinstance(last, gast.Return) or not isinstance(value, gast.Tuple):
+        return None
+    return len(value.elts) or None
+
+
+def _names_of_the_user(tree: gast.FunctionDef) -> set[str]:
+    """The names that a function or one inside it binds."""
+    inside = [n for n in gast.walk(tree) if isinstance(n, (gast.FunctionDef, gast.Lambda))]
+    return {n for function in inside for n in own_names(function)}

@@ -20,6 +20,7 @@ import numpy as np
 
 from sct import grammar, templates
 from sct.resolve import MISSING, Scope
+from sct.templates.array_api import role
 
 # Values of these never carry a derivative, whatever they are computed from.
 UNDIFFERENTIATED = (gast.Compare, gast.BoolOp, gast.JoinedStr)
@@ -50,6 +51,8 @@ class Operation:
         Parameter of the rule → expression.
     inputs, keywords : tuple, mapping
         The arguments as given, the owner of a method first.
+    problem : str
+        Why the rule that there is does not fit the call.
     """
 
     kind: str
@@ -61,6 +64,7 @@ class Operation:
     arguments: Mapping[str, gast.AST] = field(default_factory=dict)
     inputs: tuple[gast.AST, ...] = ()
     keywords: Mapping[str, gast.AST] = field(default_factory=dict)
+    problem: str = ""
 
 
 class BindError(Exception):
@@ -145,6 +149,10 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
     rule = templates.lookup(callee) if callee is not MISSING else None
     if rule is not None:
         return _rule(callee, value, args, value.keywords)
+    if role(callee) == "namespace":
+        return Operation("constant", value, callee=callee)
+    if role(callee) == "identity" and len(args) == 1 and grammar.is_name(args[0]):
+        return Operation("copy", value, (args[0].id,), callee=callee)
     if isinstance(unwrap(callee), types.FunctionType):
         return Operation("call", value, names, callee=callee)
     given = {k.arg: k.value for k in value.keywords if k.arg}
@@ -170,7 +178,10 @@ def _rule(
     if rule is None or rule.kind == "zero":
         kind = "opaque" if rule is None else "constant"
         return Operation(kind, node, names, (), rule, primal, {}, tuple(args), given)
-    arguments = bind(rule, args, keywords)
+    try:
+        arguments = bind(rule, args, keywords)
+    except BindError as e:
+        return Operation("opaque", node, names, callee=primal, problem=e.args[0])
     operands = [n for p in rule.wrt for n in atoms(arguments.get(p))]
     held = [
         n
@@ -210,6 +221,8 @@ def bind(
 def bind_call(function: types.FunctionType, node: gast.Call) -> dict[str, gast.AST]:
     """The arguments of a call of a user's function, by its parameter names.
 
+    Those of ``*xs`` go by ``xs_0`` and so on, those of ``**kw`` by their own names.
+
     Raises
     ------
     BindError
@@ -217,9 +230,24 @@ def bind_call(function: types.FunctionType, node: gast.Call) -> dict[str, gast.A
     """
     signature = inspect.signature(function, follow_wrapped=False)
     try:
-        return dict(_bind(signature, node.args, node.keywords).arguments)
+        found = _bind(signature, node.args, node.keywords).arguments
     except TypeError as e:
         raise BindError(str(e)) from None
+    bound: dict[str, gast.AST] = {}
+    for p, value in found.items():
+        kind = signature.parameters[p].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            bound |= {element(p, k): v for k, v in enumerate(value)}
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            bound |= value
+        else:
+            bound[p] = value
+    return bound
+
+
+def element(parameter: str, index: int) -> str:
+    """The parameter that stands for one argument of ``*parameter``."""
+    return f"{parameter}_{index}"
 
 
 def _bind(signature, args, keywords) -> inspect.BoundArguments:

@@ -51,12 +51,12 @@ def polish(
     fn = grammar.clone(fn)
     fn = renamed(fn, facts, settled)
     owned = _owned(fn, facts, wide)
-    own = facts.scalar & facts.temporary | owned
+    numbers = facts.scalar - _lent(fn)
+    own = numbers & facts.temporary | owned
 
     def added(stmt: gast.AST) -> bool:
         name = stmt.targets[0].id
-        theirs = (name, stmt.lineno) in augmented and name in facts.scalar
-        return name in own or theirs
+        return name in own or name in numbers and (name, stmt.lineno) in augmented
 
     fn.body = _block(fn.body, added)
     return fn
@@ -69,11 +69,22 @@ def _block(body: list[gast.AST], in_place: Callable[[gast.AST], bool]) -> list[g
             if getattr(stmt, field, None) and not isinstance(stmt, gast.FunctionDef):
                 setattr(stmt, field, _block(getattr(stmt, field), in_place))
         out.append(_added(stmt, in_place))
+        if isinstance(stmt, gast.For) and _retraces(stmt):
+            stmt.target = grammar.name("_", store=True)
         # What follows an arm that leaves needs no `else`.
         if isinstance(stmt, gast.If) and stmt.orelse and _leaves(stmt.body):
             out += stmt.orelse
             stmt.orelse = []
     return out
+
+
+def _retraces(loop: gast.For) -> bool:
+    """Whether a reversed loop does not read its counter."""
+    counter = loop.target.id
+    reversed_ = isinstance(loop.iter, gast.Call) and grammar.is_name(loop.iter.func, "reversed")
+    return reversed_ and not any(
+        counter in grammar.reads(s) for s in grammar.statements(loop.body)
+    )
 
 
 def _leaves(body: list[gast.AST]) -> bool:
@@ -118,6 +129,37 @@ def _first_term(node: gast.AST) -> tuple[gast.AST, list[tuple[gast.AST, gast.AST
         rest.append((node.op, node.right))
         node = node.left
     return node, rest[::-1]
+
+
+def _lent(fn: gast.FunctionDef) -> set[str]:
+    """The names that may hold an argument itself, which may be an array of rank 0."""
+    a = fn.args
+    parameters = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+    lent = {p.id for p in parameters if p is not None}
+    copies = [
+        s
+        for s in grammar.statements(fn.body)
+        if isinstance(s, gast.Assign)
+        and isinstance(s.value, (gast.Name, gast.Subscript, gast.Call, gast.Tuple))
+    ]
+    while True:
+        more = {
+            n
+            for s in copies
+            if _hands_on(s.value) & lent
+            for n in grammar.writes(s)
+        }
+        if more <= lent:
+            return lent
+        lent |= more
+
+
+def _hands_on(value: gast.AST) -> set[str]:
+    """The names whose objects an expression may give back."""
+    if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+        # `x_stack.pop()` gives back what was put there.
+        return {grammar.root(value.func).removesuffix("_stack")}
+    return grammar.names_read(value)
 
 
 def _owned(fn: gast.FunctionDef, facts: Facts, wide: set[str]) -> set[str]:
@@ -231,7 +273,16 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
         Names that stay, such as the adjoints of the user's variables.
     """
     order = _first_seen(fn)
-    movable = [n for n in order if n in facts.temporary - settled and SUFFIX.search(n)]
+    stems: dict[str, int] = {}
+    for n in order:
+        stem = SUFFIX.sub("", n).rstrip("_")
+        stems[stem] = stems.get(stem, 0) + 1
+    movable = [
+        n
+        for n in order
+        if n in facts.temporary - settled
+        and (SUFFIX.search(n) or stems[SUFFIX.sub("", n).rstrip("_")] > 1)
+    ]
     if not movable:
         return fn
     clashes = _clashes(fn, set(movable) | set(order) & facts.temporary)

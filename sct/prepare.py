@@ -46,7 +46,12 @@ class Prepared:
 
 
 def prepare(
-    fn: gast.FunctionDef, source: object, names: Names, classify, temporary: set[str]
+    fn: gast.FunctionDef,
+    source: object,
+    names: Names,
+    classify,
+    temporary: set[str],
+    wrt: list[str],
 ) -> Prepared:
     """Make a function in ANF ready for its adjoint.
 
@@ -62,6 +67,8 @@ def prepare(
         ``classify(expr) -> Operation``.
     temporary : set of str
         Receives the names made here that no reader need see.
+    wrt : list of str
+        The parameters that are differentiated.
 
     Returns
     -------
@@ -70,6 +77,7 @@ def prepare(
     fn = grammar.clone(fn)
     aliases = Aliases(fn, classify)
     work = _Preparation(fn, source, names, classify, temporary, aliases)
+    work.varied = _reached(fn, wrt)
     fn.body = work.block(fn.body)
     return Prepared(fn, work)
 
@@ -81,6 +89,7 @@ class _Preparation:
         self.flags: set[str] = set()
         self.augmented_at: set[tuple[str, int]] = set()
         self.unique = _unique_flags(fn)
+        self.varied: set[str] = set()
         # For each loop around: the flags made for it, the names its body sets False.
         self.raised: list[list[str]] = []
         self.lowered: list[set[str]] = []
@@ -104,6 +113,9 @@ class _Preparation:
             stmt.body, stmt.orelse = self.block(stmt.body), self.block(stmt.orelse)
         elif isinstance(stmt, gast.With):
             stmt.body = self.block(stmt.body)
+        elif isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Constant):
+            # The user's docstring.
+            return []
         elif isinstance(stmt, gast.Break):
             return self.leave(stmt, before)
         return [stmt]
@@ -143,6 +155,7 @@ class _Preparation:
                     held = self.names.fresh(f"{n}_first")
                     lead.append(grammar.assign(held, grammar.name(n), stmt))
                     stmt.iter = _renamed(stmt.iter, n, held)
+            lead += self.listed(stmt)
             if target in written:
                 counter = self.names.fresh(f"{target}_turn")
                 stmt.target = grammar.name(counter, store=True)
@@ -156,6 +169,26 @@ class _Preparation:
         self.lowered.pop()
         lead += [grammar.assign(f, grammar.constant(False), stmt) for f in made]
         return [*lead, stmt]
+
+    def listed(self, stmt: gast.For) -> list[gast.AST]:
+        """Make a list of what is iterated over, if that might be no sequence.
+
+        A loop over `d` came here as one over ``range(len(d))`` that reads ``d[i]``; that
+        is the same for arrays and lists, and not for a dict.
+        """
+        lead = []
+        for name in sorted(_iterated(stmt) - self.varied):
+            held = self.names.fresh(f"{name}_items")
+            self.temporary.add(held)
+            made = grammar.call("list", grammar.name(name))
+            lead.append(grammar.assign(held, grammar.located(made, stmt), stmt))
+            stmt.iter = _renamed(stmt.iter, name, held)
+            for read in stmt.body:
+                if not _is_item(read, stmt):
+                    break
+                if grammar.is_name(read.value.value, name):
+                    read.value = _renamed(read.value, name, held)
+        return lead
 
     def leave(self, stmt: gast.Break, before: list[gast.AST]) -> list[gast.AST]:
         """Let a flag say that the loop was left here."""
@@ -191,6 +224,51 @@ def _unique_flags(fn: gast.FunctionDef) -> set[str]:
             elif not _is_bool(stmt, False):
                 other.add(n)
     return {n for n, count in raised.items() if count == 1 and n not in other}
+
+
+def _reached(fn: gast.FunctionDef, wrt: list[str]) -> set[str]:
+    """All names that may depend on `wrt`."""
+    reached = set(wrt)
+    every = [s for s in grammar.statements(fn.body) if isinstance(s, gast.Assign)]
+    while True:
+        more = {
+            n
+            for s in every
+            if grammar.reads(s) & reached
+            for t in s.targets
+            for n in (grammar.target_names(t) or [grammar.root(t)])
+        }
+        if more <= reached:
+            return reached
+        reached |= more
+
+
+def _is_item(stmt: gast.AST, loop: gast.For) -> bool:
+    """Whether a statement is ``v = x[i]`` at the head of a loop over `x`."""
+    return (
+        isinstance(stmt, gast.Assign)
+        and stmt.lineno == loop.lineno
+        and isinstance(stmt.value, gast.Subscript)
+        and isinstance(stmt.value.value, gast.Name)
+        and loop.target.id in grammar.names_read(stmt.value.slice)
+    )
+
+
+def _iterated(loop: gast.For) -> set[str]:
+    """The names that a loop over ``range(len(x))`` was written to iterate over."""
+    found: set[str] = set()
+    for stmt in loop.body:
+        if not _is_item(stmt, loop):
+            break
+        found.add(stmt.value.value.id)
+    lengths = {
+        n.args[0].id
+        for n in gast.walk(loop.iter)
+        if isinstance(n, gast.Call)
+        and grammar.is_name(n.func, "len")
+        and isinstance(n.args[0], gast.Name)
+    }
+    return found & lengths
 
 
 def _reads_out(op: Operation) -> bool:

@@ -19,6 +19,7 @@ from sct.analysis.shapes import pointwise
 from sct.errors import SctError
 from sct.operations import Operation, Resolver, classify, unwrap
 from sct.resolve import MISSING
+from sct.templates.array_api import role
 
 PURE_BUILTINS = {
     abs, bool, complex, divmod, enumerate, float, int, isinstance, issubclass, len, list,
@@ -47,6 +48,8 @@ def pure(op: Operation, resolve: Resolver) -> bool:
     callee = op.callee
     if callee is MISSING:
         return _is_stack_method(op.node)
+    if role(callee):
+        return True
     if isinstance(callee, type) and issubclass(callee, BaseException):
         return True
     if op.kind == "rule" and callee.__hash__ is not None:

@@ -22,6 +22,7 @@ import gast
 
 from sct import grammar
 from sct.adjoint import Step
+from sct.storage import written_in
 
 
 def recompute(
@@ -70,7 +71,7 @@ class _Plan:
         for step in steps:
             if isinstance(step.stmt, (gast.For, gast.While)):
                 body = step.arms[0]
-                own = set(grammar.writes(step.stmt)) - grammar.all_writes(step.stmt.body)
+                own = set(grammar.writes(step.stmt)) - written_in(body)
                 self.block(body, counters | own, True)
             else:
                 for arm in step.arms:
@@ -138,7 +139,7 @@ class _Plan:
 
 
 def _writes(step: Step) -> set[str]:
-    return set() if step.stmt is None else grammar.all_writes([step.stmt])
+    return written_in([step])
 
 
 def _reads(step: Step, name: str) -> int:

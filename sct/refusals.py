@@ -82,6 +82,12 @@ def _call(source: object, op: Operation) -> UnsupportedError:
         why = "what it calls is not known before it runs"
         instead = "Call a function that the module or an enclosing function defines."
         return unsupported(source, op.node, f"the call of `{name}`", why, instead)
+    if op.problem:
+        instead = (
+            "Write it with the arguments that the rule covers, or give the function a "
+            "rule of your own with `@sct.adjoint`."
+        )
+        return unsupported(source, op.node, f"the call of `{name}`", op.problem, instead)
     said = canonical(op.callee)
     if isinstance(op.callee, type):
         why = f"`{said}` is a class, and objects made here are not followed yet"

@@ -89,6 +89,7 @@ def sweeps(
     steps = adjoints.block(fn.body[:-1])
     first, bars = adjoints.finish(fn, wrt)
     steps = [first, *steps, last]
+    storage.survey(steps)
     recompute(steps, cheap, storage.single(), storage.steady)
     storage.record(fn, steps)
     arranged = _Arrangement(context.source, storage)

@@ -100,13 +100,19 @@ class Storage:
         self.pushes: dict[str, int] = {}
         self._writes: dict[str, int] = {n: 1 for n in parameter_names(fn)}
         self._in_loops: set[str] = set()
-        for s in grammar.statements(fn.body):
-            for n in grammar.writes(s):
-                self._writes[n] = self._writes.get(n, 0) + 1
-            if isinstance(s, (gast.For, gast.While)):
-                self._in_loops |= grammar.all_writes([s])
         self._counters: set[str] = set()
         self._depth = 0
+
+    def survey(self, steps: list[Step], in_loop: bool = False) -> None:
+        """Take note of who writes what; to be called first."""
+        for step in steps:
+            for n in _written(step):
+                self._writes[n] = self._writes.get(n, 0) + 1
+                if in_loop or isinstance(step.stmt, (gast.For, gast.While)):
+                    self._in_loops.add(n)
+            inner = in_loop or isinstance(step.stmt, (gast.For, gast.While))
+            for arm in step.arms:
+                self.survey(arm, inner)
 
     def record(self, fn: gast.FunctionDef, steps: list[Step]) -> set[str]:
         """Decide for a whole function; returns the names pending at its end."""
@@ -247,7 +253,7 @@ class Storage:
             return {flag}
         names = grammar.names_read(test)
         steady = all(n in pending or not self._threatened(n) for n in names)
-        if steady and not names & grammar.all_writes([step.stmt]) and self.pure(test):
+        if steady and not names & written_in([step]) and self.pure(test):
             kept.decision = grammar.clone(test)
             return names
         kept.test_name = self.fresh("branch")
@@ -269,7 +275,7 @@ class Storage:
     # -- loops ---------------------------------------------------------------------
     def _loop(self, step: Step, pending: set[str], bound: set[str]) -> set[str]:
         stmt = step.stmt
-        written = grammar.all_writes(stmt.body)
+        written = written_in(step.arms[0])
         # A counter that its loop alone writes is given back by the reversed loop.
         counter = set(grammar.writes(stmt)) - written
         header = _read_at_head(step.arms[0], written)
@@ -304,7 +310,7 @@ class Storage:
 
     def _keep_at_end(self, steps: list[Step], name: str) -> None:
         """Keep a name at the end of a block; give it back where the block begins."""
-        at = [s for s in steps if s.stmt is not None and name in grammar.all_writes([s.stmt])]
+        at = [s for s in steps if name in written_in([s])]
         end = Step(None)
         steps.insert(_length(steps), end)
         place = at[-1].stmt if at else next((s.stmt for s in steps if s.stmt is not None), None)
@@ -321,6 +327,16 @@ def parameter_names(fn: gast.FunctionDef) -> list[str]:
     a = fn.args
     listed = [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg]
     return [p.id for p in listed if p is not None]
+
+
+def written_in(steps: list[Step]) -> set[str]:
+    """The names that some steps write, those in their blocks included."""
+    found: set[str] = set()
+    for step in steps:
+        found |= _written(step)
+        for arm in step.arms:
+            found |= written_in(arm)
+    return found
 
 
 def _written(step: Step) -> set[str]:

@@ -71,6 +71,11 @@ def unknown(root: object, **facts) -> Fact:
     return Fact(frozenset([root]), **facts)
 
 
+def same_shape(a: Fact, b: Fact) -> bool:
+    """Whether two values certainly have one shape."""
+    return a.shape == b.shape or None not in (a.raw, b.raw) and a.raw == b.raw
+
+
 # Functions whose result has the shape of their operands broadcast together, beside
 # those registered as elementwise.
 LIKE_FIRST = {
@@ -218,6 +223,11 @@ class Inference:
         if not pattern:
             return base
         rank = None if base.rank is None else base.rank - removed + added
+        if pattern[-1] == "new" and len(base.shape) == 1:
+            at = -1 if pattern[:-1] == ["..."] else len(pattern) - 1
+            again = _kept_again(base, at)
+            if again is not None and (at == -1 or not any(pattern[:-1])):
+                return again
         if rank == 0:
             return Fact(SCALAR, 0, base.integer)
         key = ("cut", base.shape, tuple(pattern))
@@ -235,6 +245,8 @@ class Inference:
         callee, args, keywords = op.callee, op.inputs, op.keywords
         facts = [self.fact(a, env) for a in args if not isinstance(a, gast.Starred)]
         first = facts[0] if facts else NUMBER
+        if op.kind == "copy":
+            return env.get(op.operands[0]) or own
         if callee is None or callee.__hash__ is None:
             return own
         if callee in TO_INTEGER and len(facts) == 1 and not keywords:
@@ -255,7 +267,9 @@ class Inference:
         if callee is np.transpose and len(facts) == 1 and not keywords:
             return _transpose(first)
         if callee is np.expand_dims and len(facts) == 2:
-            return unknown(("expand", first.shape, text(args[1])), array=True)
+            at = args[1].value if isinstance(args[1], gast.Constant) else None
+            again = _kept_again(first, at)
+            return again or unknown(("expand", first.shape, text(args[1])), array=True)
         if callee in (runtime.unbroadcast, runtime.broadcast_like):
             return facts[1]
         if callee is runtime.zero_like:
@@ -288,6 +302,20 @@ class Inference:
                 return NUMBER
             return unknown(("reduced", fact.shape, words), rank=rank)
         return unknown(("reduced", fact.shape, words, id(axis)))
+
+
+def _kept_again(fact: Fact, at: int | None) -> Fact | None:
+    """The fact of a reduced value whose axis `at` is put back with length one."""
+    (root,) = fact.shape if len(fact.shape) == 1 else (None,)
+    if not (isinstance(root, tuple) and root[0] == "reduced" and len(root) == 3):
+        return None
+    axis = root[2].node
+    if isinstance(axis, gast.UnaryOp) and isinstance(axis.op, gast.USub):
+        same = isinstance(axis.operand, gast.Constant) and at == -axis.operand.value
+    else:
+        same = isinstance(axis, gast.Constant) and at == axis.value
+    rank = None if fact.rank is None else fact.rank + 1
+    return unknown(("kept", root[1], root[2]), rank=rank, array=True) if same else None
 
 
 POINTWISE = {abs, round, divmod, np.where, np.maximum, np.minimum}

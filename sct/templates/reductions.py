@@ -27,8 +27,8 @@ nondifferentiable(
 )
 
 
-@adjoint(np.sum, wrt=("a",), full="axis", linear=True)
-def sum(out, a, axis=None, *, keepdims=False, out_bar):
+@adjoint(np.sum, wrt=("a",), zero=("dtype",), full="axis", linear=True)
+def sum(out, a, axis=None, dtype=None, *, keepdims=False, out_bar):
     if axis is None or keepdims:
         a_bar = out_bar
     else:
@@ -36,8 +36,8 @@ def sum(out, a, axis=None, *, keepdims=False, out_bar):
     return a_bar
 
 
-@adjoint(np.mean, wrt=("a",), full="axis", linear=True)
-def mean(out, a, axis=None, *, keepdims=False, out_bar):
+@adjoint(np.mean, wrt=("a",), zero=("dtype",), full="axis", linear=True)
+def mean(out, a, axis=None, dtype=None, *, keepdims=False, out_bar):
     if axis is None:
         a_bar = out_bar / np.size(a)
     elif keepdims:

@@ -85,7 +85,7 @@ class _Module:
         self.rng = rng
         self.np = rng.choice(("np", "np", "np", "numpy", "xp"))
         # Whether `x = x + y` is written out, and whether numbers are declared.
-        self.plain = rng.random() < 0.8
+        self.plain = rng.random() < 0.9
         self.declared = rng.random() < 0.7
         names = list(NAMES)
         if self.np != "np":
@@ -142,7 +142,7 @@ class _Module:
 
     # -- statements ----------------------------------------------------------------
     def statement(self, scope: _Scope, depth: int) -> list[str]:
-        simple = [self.assign] * 6 + [self.augmented] * 2 + [self.swap, self.called]
+        simple = [self.assign] * 6 + [self.augmented] + [self.swap, self.called]
         simple += [self.chained, self.harmless]
         if depth < 3:
             simple += [self.branch] * 3 + [self.for_loop] * 2 + [self.while_loop]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import re
 import sys
 import traceback
 import warnings
@@ -64,7 +65,8 @@ def judge(program: Program, folder: Path, name: str) -> Verdict:
             if frame.filename.startswith("<sct"):
                 where = "emitted code"
             detail = "".join(traceback.format_exception(e)[-3:])
-            return Verdict(f"crash {type(e).__name__} in {where}", detail)
+            what = re.sub(r"'\w+'|\d+", "…", f"{type(e).__name__}: {e}")
+            return Verdict(f"crash in {where}: {what}", detail)
 
 
 def load(text: str, folder: Path, name: str):
@@ -96,7 +98,7 @@ def _judge(f: Callable, value, program: Program, folder: Path, name: str) -> Ver
         return Verdict("value_and_grad differs", f"{again}\n{bars}")
     sct.save(df, folder / f"{name}_grad.py")
     saved = load((folder / f"{name}_grad.py").read_text(), folder, f"{name}_grad")
-    if not identical(saved.f_grad(*copy.deepcopy(given)), bars):
+    if not identical(getattr(saved, df.__name__)(*copy.deepcopy(given)), bars):
         return Verdict("saved differs")
     # Which of the arguments is asked for changes what is active.
     one = len(name) % len(wrt)

@@ -1,0 +1,78 @@
+"""More of the language made plain: what is known of a function without running it.
+
+    inline local functions → sums as loops → unroll → take containers apart
+
+Each step gives the same tree when it finds nothing to do; a step that leaves forms of
+the source language behind is followed by `flat`, which desugars and flattens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gast
+
+from .components import taken_apart
+from .localcalls import write_out
+from .resolve import Scope
+from .sums import loops_for_sums, of_displays
+from .unroll import unrolled
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the steps may ask about the world around a function.
+
+    Attributes
+    ----------
+    scope : Scope
+        What its free names denote.
+    is_builtin : callable
+        The word of the builtin that a name denotes, or None.
+    flat : callable
+        A tree to its ANF.
+    known : callable
+        A global function to its ANF, its scope, and whether it stands in this file.
+    size : callable
+        How many values the call of a function returns, None when that is not known.
+    takes_lists : callable
+        Whether a function only reads the lists that it is given.
+    """
+
+    scope: Scope
+    is_builtin: Callable
+    flat: Callable
+    known: Callable
+    size: Callable
+    takes_lists: Callable
+
+
+def lift(fn: gast.FunctionDef, around: Surroundings) -> gast.FunctionDef:
+    """Make plain what can be.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        A function in ANF; it is left as it is.
+    around : Surroundings
+        What is known of the world around it.
+
+    Returns
+    -------
+    gast.FunctionDef
+        A function in ANF of the same meaning.
+    """
+    steps = (
+        lambda fn: taken_apart(fn, around),
+        lambda fn: write_out(fn, around.scope, around.flat, around.known),
+        lambda fn: loops_for_sums(fn, around.is_builtin),
+        lambda fn: unrolled(fn, around),
+        lambda fn: taken_apart(fn, around),
+        lambda fn: of_displays(fn, around.is_builtin),
+    )
+    for step in steps:
+        done = step(fn)
+        if done is not fn:
+            fn = around.flat(done)
+    return fn
