@@ -398,6 +398,9 @@ class _Line:
         stmt = self.step.stmt
         active = self.context.activity.operands[stmt]
         bars = self.owner.bars
+        if op.kind == "store":
+            self._store(op, active)
+            return
         coming = {t: bars.pop(t) for t in targets if t in bars}
         if not coming:
             return
@@ -653,6 +656,54 @@ class _Line:
                 grammar.located(gast.AugAssign(place, gast.Add(), value), self.step.stmt)
             )
 
+    def _store(self, op: Operation, active) -> None:
+        """``y[i] = v``: ``v_bar += y_bar[i]``, and ``y_bar[i] = 0``."""
+        stmt, owner = self.step.stmt, self.owner
+        name, place = op.operands[0], op.arguments["place"]
+        value = op.arguments["value"]
+        if name not in owner.bars:
+            return
+        owner.buffered.add(name)
+        if not _is_whole(owner.bars[name], self.before, name):
+            self.spread(name, owner.bars)
+        elif name not in owner.fresh:
+            self.own(name)
+        owner.fresh.add(name)
+        self.read(*(n for n in grammar.names_read(place) if n in self.before and n != name))
+        part = _renamed_root(place, owner.bar(name), gast.Load())
+        content = grammar.clone(place)
+        content.ctx = gast.Load()
+        fact = self.context.inference.fact(content, self.before)
+        adds = isinstance(stmt, gast.AugAssign)
+        moves = isinstance(value, gast.Name) and value.id in active
+        if moves:
+            if not adds and not self._distinct_path(place):
+                part = grammar.call(
+                    owner._helper("stored_at"),
+                    _renamed_root(place.value, owner.bar(name), gast.Load()),
+                    _as_value(place.slice),
+                )
+            elif not fact.scalar:
+                part = gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
+            given = owner._fresh("rhs_bar")
+            self.emit(given, part)
+        if not adds:
+            self.emit(_renamed_root(place, owner.bar(name), gast.Store()), grammar.constant(0.0))
+        if moves:
+            part = grammar.name(given)
+            if adds and isinstance(stmt.op, gast.Sub):
+                part = gast.UnaryOp(gast.USub(), part)
+            _, part, fact = self._unbroadcast((value.id, part, fact), fact)
+            self.add(value.id, part, fact)
+
+    def _distinct_path(self, place: gast.AST) -> bool:
+        """Whether a path of subscripts names no element twice."""
+        while isinstance(place, gast.Subscript):
+            if not self._distinct(place.slice):
+                return False
+            place = place.value
+        return True
+
     def _distinct(self, index: gast.AST) -> bool:
         """Whether an index certainly names no element twice."""
         parts = index.elts if isinstance(index, gast.Tuple) else [index]
@@ -748,6 +799,17 @@ class _Line:
                 parts.append((n, grammar.name(made), self.fact(n)))
         self.emit(gast.Tuple(targets, gast.Store()), backward)
         self._contribute_all(parts, dying)
+
+
+def _renamed_root(place: gast.AST, name: str, ctx: gast.AST) -> gast.AST:
+    """A path in another array."""
+    place = grammar.clone(place)
+    node = place
+    while not isinstance(node, gast.Name):
+        node = node.value
+    node.id = name
+    place.ctx = ctx
+    return place
 
 
 def _scaled(bar: gast.AST, partial: gast.AST) -> gast.AST:

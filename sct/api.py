@@ -12,8 +12,7 @@ from os import PathLike
 
 from sct import store
 from sct.derive import Program
-from sct.errors import ArgumentError, SourceError
-from sct.specialise import parameter_at
+from sct.entry import parameter_at
 
 Wrt = int | str | tuple[int | str, ...]
 

@@ -27,18 +27,27 @@ from sct.analysis.activity import activity
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, must_be_scalar, shapes
 from sct.analysis.shift import without_free_extrema
+from sct.entry import entry
 from sct.errors import unsupported
 from sct.module import Unit
 from sct.names import Names, used_names
 from sct.normalise import Normal, normalise
-from sct.operations import Operation, Resolver, bind_call, classify, unwrap
+from sct.operations import (
+    Operation,
+    Resolver,
+    bind_call,
+    classify,
+    store_operation,
+    unwrap,
+)
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import prepare
 from sct.refusals import IN_PLACE, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
-from sct.specialise import entry, form_of, specialise
+from sct.specialise import form_of, specialise
+from sct.views import in_place_forms, one_name_each
 from sct.storage import Storage, parameter_names
 from sct.templates.array_api import role
 
@@ -118,6 +127,8 @@ class Program:
         unit = work.joint(name)
         derived = self.running.pop(key)
         if key in self.recursive or work.keeps:
+            # What it calls has been emitted, for the two sweeps as well.
+            calls = {n: u for n, u in self.units.items() if n not in {*before, name}}
             self.units = before
             if key not in self.recursive:
                 derived = Derived(
@@ -126,6 +137,7 @@ class Program:
                     bwd=self.reserve(derived.bwd, normal),
                 )
             self.sweeps_apart(normal, wrt, statics, derived)
+            self.units |= calls
         else:
             derived = Derived(wrt, grad=name)
             self.units[name] = unit
@@ -294,8 +306,13 @@ class _Function:
     # -- transformation ------------------------------------------------------------
     def _sweeps(self) -> Sweeps:
         self.keeps = False
+        forms = in_place_forms(self.fn, self.operation, self.names)
+        numbers = self._numbers(forms)
+        rooted = one_name_each(
+            forms, self.normal.source, self.operation, numbers, self._call_check
+        )
         prepared = prepare(
-            self.fn,
+            rooted,
             self.normal.source,
             self.names,
             self.operation,
@@ -305,10 +322,15 @@ class _Function:
         fn = self.prepared = prepared.fn
         self.augmented = prepared.augmented
         operations = {
-            s: self.operation(s.value)
+            s: self.operation(s if isinstance(s, gast.FunctionDef) else s.value)
             for s in grammar.statements(fn.body)
-            if isinstance(s, (gast.Assign, gast.Expr))
+            if isinstance(s, (gast.Assign, gast.Expr, gast.AugAssign, gast.FunctionDef))
         }
+        operations.update(
+            (s, store_operation(s))
+            for s in grammar.statements(fn.body)
+            if grammar.mutates(s)
+        )
         wrt = list(self.wrt)
         facts = parameter_facts(fn, self.normal.scope)
         self.declared = dict(facts)
@@ -361,6 +383,14 @@ class _Function:
         if self.mode in ("grad", "value_and_grad") and not self.inner:
             self.scalars.add(self.seed)
         return both
+
+    def _numbers(self, fn: gast.FunctionDef) -> set[str]:
+        """The names that hold numbers, as far as that shows without the adjoint."""
+        facts = parameter_facts(fn, self.normal.scope)
+        return _scalar_names(fn, shapes(fn, facts, self.inference))
+
+    def _call_check(self, helper: str, args: list, keywords: dict) -> gast.AST:
+        return gast.Expr(grammar.call(self.use("helper", helper), *args, **keywords))
 
     def _fresh(self, base: str) -> str:
         made = self.names.fresh(base)

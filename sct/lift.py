@@ -1,6 +1,6 @@
 """More of the language made plain: what is known of a function without running it.
 
-    inline local functions → sums as loops → unroll → take containers apart
+    sums as loops → write out local functions → unroll → take containers apart
 
 Each step gives the same tree when it finds nothing to do; a step that leaves forms of
 the source language behind is followed by `flat`, which desugars and flattens.
@@ -63,10 +63,18 @@ def lift(fn: gast.FunctionDef, around: Surroundings) -> gast.FunctionDef:
     gast.FunctionDef
         A function in ANF of the same meaning.
     """
+
+    def sums(fn: gast.FunctionDef) -> gast.FunctionDef:
+        return loops_for_sums(fn, around.is_builtin)
+
+    def inner(tree: gast.FunctionDef) -> gast.FunctionDef:
+        return around.flat(sums(around.flat(tree)))
+
     steps = (
         lambda fn: taken_apart(fn, around),
-        lambda fn: write_out(fn, around.scope, around.flat, around.known),
-        lambda fn: loops_for_sums(fn, around.is_builtin),
+        sums,
+        lambda fn: write_out(fn, around.scope, inner, around.known),
+        sums,
         lambda fn: unrolled(fn, around),
         lambda fn: taken_apart(fn, around),
         lambda fn: of_displays(fn, around.is_builtin),

@@ -15,13 +15,13 @@ definition that nobody reads any more is dropped.
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import gast
 
+from .arguments import bind, parameters
 from .grammar import (
     all_writes,
     assign,
@@ -29,21 +29,19 @@ from .grammar import (
     clone,
     constant,
     free_names,
-    is_name,
     located,
     name,
-    names_read,
     reads,
     statements,
     writes,
 )
 from .names import RESERVED, Names, used_names
-from .renaming import COMPREHENSIONS, FUNCTIONS, Captured, captured_names, rename
+from .renaming import FUNCTIONS, Captured, captured_names, rename
 from .resolve import MISSING, Scope
 
 LOOPS = (gast.For, gast.While)
+# What reads names later than where it stands.
 DELAYED = (*FUNCTIONS, gast.GeneratorExp)
-P = inspect.Parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +99,11 @@ def _is_definition(stmt: gast.AST) -> bool:
 class _Writer:
     def __init__(self, fn, scope, flat, known):
         self.scope, self.flat, self.known = scope, flat, known
-        parameters = {p.id for p in _parameters(fn.args)}
-        self.count = dict.fromkeys(parameters, 1)
+        given = {p.id for p in parameters(fn.args)}
+        self.count = dict.fromkeys(given, 1)
         self.names = Names(used_names(fn))
         # The names that mean something in this function, whoever else uses them.
-        self.visible = set(parameters)
+        self.visible = given
         # The names that local functions take from outside themselves.
         self.shared: set[str] = set()
         self.note(fn.body)
@@ -115,11 +113,12 @@ class _Writer:
         for s in statements(body):
             for n in writes(s):
                 self.count[n] = self.count.get(n, 0) + 1
-            self.visible |= reads(s) | set(writes(s))
+            mentioned = reads(s) | set(writes(s))
+            self.visible |= mentioned
+            self.names.used |= mentioned
             inner = s if isinstance(s, gast.FunctionDef) else getattr(s, "value", None)
             if isinstance(inner, FUNCTIONS):
                 self.shared |= free_names(inner)
-        self.names.used |= self.visible
 
     def claim(self, wish: str) -> str:
         """A local of an inner function as a local of this one."""
@@ -131,7 +130,10 @@ class _Writer:
 
     def block(self, body, env: dict[str, _Callee], chain: tuple, loop: bool):
         """A block with its calls written out, given the functions bound before it."""
-        env = dict(env)
+        return self.run(body, dict(env), chain, loop)
+
+    def run(self, body, env: dict[str, _Callee], chain: tuple, loop: bool):
+        """The same; what the statements bind is bound for those that follow, too."""
         out: list[gast.AST] = []
         for s in body:
             if _is_definition(s):
@@ -183,20 +185,26 @@ class _Writer:
 
     def statement(self, s, env, chain, loop) -> list[gast.AST] | None:
         """The statements for a call of a known function, None for anything else."""
-        if not isinstance(s, (gast.Assign, gast.Expr)) or not isinstance(s.value, gast.Call):
+        if not isinstance(s, (gast.Assign, gast.Expr)) or not isinstance(
+            s.value, gast.Call
+        ):
             return None
         callee = self.callee(s.value, env)
         if callee is None or callee.key in chain:
             return None
-        if loop and any(isinstance(n, DELAYED) for n in gast.walk(gast.Module(callee.fn.body, []))):
+        if loop and any(
+            isinstance(n, DELAYED) for b in callee.fn.body for n in gast.walk(b)
+        ):
             # A function made anew each turn must not see the names of the last turn.
             return None
         try:
             body = self.expanded(s, callee, env)
         except (Captured, TypeError):
             return None
+        for n in writes(s):
+            self.count[n] -= 1
         self.note(body)
-        return self.block(body, env, (*chain, callee.key), loop)
+        return self.run(body, env, (*chain, callee.key), loop)
 
     def callee(self, call: gast.Call, env) -> _Callee | None:
         if isinstance(call.func, gast.Name) and call.func.id in env:
@@ -205,14 +213,19 @@ class _Writer:
         if not any(isinstance(a, gast.Name) and a.id in env for a in given):
             return None
         function = self.scope.resolve(call.func)
-        if not isinstance(function, types.FunctionType) or hasattr(function, "__wrapped__"):
+        if not isinstance(function, types.FunctionType) or hasattr(
+            function, "__wrapped__"
+        ):
             return None
         fn, scope, same_file = self.known(function)
         free = free_names(fn)
         a = fn.args
         defaults = [*a.defaults, *[d for d in a.kw_defaults if d]]
         if (
-            any(n in self.count or self.scope.lookup(n) is not scope.lookup(n) for n in free)
+            any(
+                n in self.count or self.scope.lookup(n) is not scope.lookup(n)
+                for n in free
+            )
             or MISSING in map(scope.lookup, free)
             or not all(isinstance(d, gast.Constant) for d in defaults)
         ):
@@ -222,7 +235,7 @@ class _Writer:
 
     def expanded(self, s, callee: _Callee, env) -> list[gast.AST]:
         """The body of a function in place of its call."""
-        bound = _bind(callee.fn.args, s.value)
+        bound = bind(callee.fn.args, s.value)
         body = clone(callee.fn.body)
         result = body.pop() if isinstance(body[-1], gast.Return) else gast.Return(None)
         body = [b for b in body if not _is_docstring(b)]
@@ -246,7 +259,8 @@ class _Writer:
             for n in (n for b in [*body, value] for n in gast.walk(b)):
                 n.lineno, n.col_offset = s.lineno, s.col_offset
         if target is not None and direct is None:
-            body.append(located(gast.Assign([target], value, None), result if not callee.foreign else s))
+            last = s if callee.foreign else result
+            body.append(located(gast.Assign([target], value, None), last))
         return [located(b, s) for b in [*lead, *body]]
 
     def result_name(self, target, result, body, mapping, own: set[str]) -> str | None:
@@ -259,40 +273,6 @@ class _Writer:
         return result.value.id if result.value.id in own and not taken else None
 
 
-def _parameters(a: gast.arguments) -> list[gast.Name]:
-    return [p for p in [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg] if p]
-
-
-def _bind(a: gast.arguments, call: gast.Call) -> dict[str, gast.AST]:
-    """Parameter → argument; `TypeError` when that is not known, or does not fit."""
-    if any(isinstance(v, gast.Starred) for v in call.args) or any(
-        k.arg is None for k in call.keywords
-    ):
-        raise TypeError
-    plain = [*a.posonlyargs, *a.args]
-    defaults = [P.empty] * (len(plain) - len(a.defaults)) + list(a.defaults)
-    kinds = [P.POSITIONAL_ONLY] * len(a.posonlyargs) + [P.POSITIONAL_OR_KEYWORD] * len(a.args)
-    listed = [P(p.id, k, default=d) for p, k, d in zip(plain, kinds, defaults, strict=True)]
-    if a.vararg:
-        listed.append(P(a.vararg.id, P.VAR_POSITIONAL))
-    for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True):
-        listed.append(P(p.id, P.KEYWORD_ONLY, default=P.empty if d is None else d))
-    if a.kwarg:
-        listed.append(P(a.kwarg.id, P.VAR_KEYWORD))
-    found = inspect.Signature(listed).bind(
-        *call.args, **{k.arg: k.value for k in call.keywords}
-    )
-    found.apply_defaults()
-    bound = dict(found.arguments)
-    if a.vararg:
-        bound[a.vararg.id] = gast.Tuple(list(bound[a.vararg.id]), gast.Load())
-    if a.kwarg:
-        items = bound[a.kwarg.id]
-        keys: list[gast.AST] = [constant(k) for k in items]
-        bound[a.kwarg.id] = gast.Dict(keys, list(items.values()))
-    return {p: clone(v) for p, v in bound.items()}
-
-
 def _is_docstring(stmt: gast.AST) -> bool:
     return isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Constant)
 
@@ -300,11 +280,14 @@ def _is_docstring(stmt: gast.AST) -> bool:
 def _without_unread(fn: gast.FunctionDef) -> gast.FunctionDef:
     """`fn` without the local functions that nobody reads."""
     while True:
-        read = {n for s in statements(fn.body) for n in reads(s)}
+        listed = list(statements(fn.body))
+        read = {n for s in listed for n in reads(s)}
+        functions = {writes(s)[0] for s in listed if _is_definition(s)}
         dropped = {
             s
-            for s in statements(fn.body)
-            if (_is_definition(s) or _copies_function(s, fn)) and writes(s)[0] not in read
+            for s in listed
+            if (_is_definition(s) or _copies_one_of(s, functions))
+            and writes(s)[0] not in read
         }
         if not dropped:
             return fn
@@ -316,10 +299,10 @@ def _without_unread(fn: gast.FunctionDef) -> gast.FunctionDef:
             stack += [inner for s in kept for inner in blocks(s)]
 
 
-def _copies_function(stmt: gast.AST, fn: gast.FunctionDef) -> bool:
+def _copies_one_of(stmt: gast.AST, functions: set[str]) -> bool:
     return (
         isinstance(stmt, gast.Assign)
         and isinstance(stmt.value, gast.Name)
         and isinstance(stmt.targets[0], gast.Name)
-        and any(_is_definition(s) and stmt.value.id in writes(s) for s in statements(fn.body))
+        and stmt.value.id in functions
     )

@@ -1,7 +1,7 @@
 """A function object to its normal form, once.
 
-``parse → fence → desugar → anf → lift``: the part of the way that does not depend on what is
-differentiated with respect to what.
+``parse → fence → desugar → anf → lift``: the part of the way that does not depend on
+what is differentiated with respect to what.
 """
 
 from __future__ import annotations
@@ -146,5 +146,7 @@ def _values_returned(callee: object) -> int | None:
 
 def _names_of_the_user(tree: gast.FunctionDef) -> set[str]:
     """The names that a function or one inside it binds."""
-    inside = [n for n in gast.walk(tree) if isinstance(n, (gast.FunctionDef, gast.Lambda))]
+    inside = [
+        n for n in gast.walk(tree) if isinstance(n, (gast.FunctionDef, gast.Lambda))
+    ]
     return {n for function in inside for n in own_names(function)}

@@ -34,7 +34,7 @@ class Operation:
     Attributes
     ----------
     kind : str
-        ``"copy"``, ``"tuple"``, ``"rule"``, ``"call"`` (a function of the user's),
+        ``"copy"``, ``"store"``, ``"tuple"``, ``"rule"``, ``"call"`` (a function of the user's),
         ``"constant"`` (no derivative) or ``"opaque"`` (not known: refused when a
         varied value goes in).
     node : gast.AST
@@ -265,3 +265,17 @@ def atoms(node: gast.AST | None) -> list[str]:
     if isinstance(node, (gast.List, gast.Tuple)):
         return [n for e in node.elts for n in atoms(e)]
     return []
+
+
+def store_operation(stmt: gast.Assign | gast.AugAssign) -> Operation:
+    """What ``x[i] = e`` and ``x[i] += e`` do: kind ``"store"``.
+
+    The operands are the array and the names of `e`; ``arguments["place"]`` is the
+    target, ``arguments["value"]`` is `e`.
+    """
+    target = stmt.target if isinstance(stmt, gast.AugAssign) else stmt.targets[0]
+    root = grammar.root(target)
+    operands = (root, *[n for n in atoms(stmt.value) if n != root])
+    return Operation(
+        "store", stmt.value, operands, arguments={"place": target, "value": stmt.value}
+    )

@@ -9,7 +9,8 @@
             break                             left = True
                                               break
 
-* ``x += e`` becomes ``x = x + e`` where no other name can refer to the same array.
+* ``x += e`` becomes ``x = x + e``: `views` has seen to it that no other name for the
+  same array is read any more.
 * A ``break`` sets a flag of its own, so that the backward sweep knows which one was
   taken.
 * A loop's counter and bounds are written by nobody else.
@@ -21,11 +22,10 @@ from __future__ import annotations
 import gast
 
 from sct import grammar
-from sct.analysis.aliases import Aliases
 from sct.errors import unsupported
 from sct.names import Names
 from sct.operations import Operation
-from sct.refusals import IN_PLACE
+from sct.refusals import ATTRIBUTE
 
 
 class Prepared:
@@ -75,17 +75,16 @@ def prepare(
     Prepared
     """
     fn = grammar.clone(fn)
-    aliases = Aliases(fn, classify)
-    work = _Preparation(fn, source, names, classify, temporary, aliases)
+    work = _Preparation(fn, source, names, classify, temporary)
     work.varied = _reached(fn, wrt)
     fn.body = work.block(fn.body)
     return Prepared(fn, work)
 
 
 class _Preparation:
-    def __init__(self, fn, source, names, classify, temporary, aliases):
+    def __init__(self, fn, source, names, classify, temporary):
         self.source, self.names, self.classify = source, names, classify
-        self.temporary, self.aliases = temporary, aliases
+        self.temporary = temporary
         self.flags: set[str] = set()
         self.augmented_at: set[tuple[str, int]] = set()
         self.unique = _unique_flags(fn)
@@ -102,10 +101,14 @@ class _Preparation:
 
     def statement(self, stmt: gast.AST, before: list[gast.AST]) -> list[gast.AST]:
         if isinstance(stmt, gast.AugAssign):
+            if isinstance(stmt.target, gast.Subscript):
+                return self.store(stmt)
             stmt = self.augmented(stmt)
         if isinstance(stmt, gast.Assign):
-            if isinstance(stmt.targets[0], (gast.Subscript, gast.Attribute)):
-                raise unsupported(self.source, stmt, "this assignment", *IN_PLACE)
+            if isinstance(stmt.targets[0], gast.Subscript):
+                return self.store(stmt)
+            if isinstance(stmt.targets[0], gast.Attribute):
+                raise unsupported(self.source, stmt, "this assignment", *ATTRIBUTE)
             return self.assignment(stmt)
         if isinstance(stmt, (gast.For, gast.While)):
             return self.loop(stmt, before)
@@ -122,12 +125,37 @@ class _Preparation:
 
     def augmented(self, stmt: gast.AugAssign) -> gast.Assign:
         """``x += e`` as ``x = x + e``."""
-        if not isinstance(stmt.target, gast.Name) or self.aliases.shared(stmt.target.id):
-            raise unsupported(self.source, stmt, "this assignment", *IN_PLACE)
+        if not isinstance(stmt.target, gast.Name):
+            raise unsupported(self.source, stmt, "this assignment", *ATTRIBUTE)
         name = stmt.target.id
         self.augmented_at.add((name, stmt.lineno))
         value = gast.BinOp(grammar.name(name), stmt.op, stmt.value)
         return grammar.assign(name, grammar.located(value, stmt), stmt)
+
+    def store(self, stmt: gast.Assign | gast.AugAssign) -> list[gast.AST]:
+        """``x[i] *= e`` by way of the element; ``x[i] = e`` and ``x[i] += e`` stay."""
+        if isinstance(stmt, gast.Assign):
+            target = stmt.targets[0]
+        else:
+            target = stmt.target
+        if not grammar.root(target) or any(
+            isinstance(n, gast.Call) for n in gast.walk(target.value)
+        ):
+            raise unsupported(self.source, stmt, "this assignment", *ATTRIBUTE)
+        if isinstance(stmt, gast.Assign):
+            return [stmt]
+        if isinstance(stmt.op, (gast.Add, gast.Sub)) and _is_plain(target.slice):
+            return [stmt]
+        item, result = (self.names.fresh(f"{grammar.root(target)}_item") for _ in "12")
+        self.temporary.update((item, result))
+        read = grammar.clone(target)
+        read.ctx = gast.Load()
+        value = gast.BinOp(grammar.name(item), stmt.op, stmt.value)
+        return [
+            grammar.assign(item, read, stmt),
+            grammar.assign(result, grammar.located(value, stmt), stmt),
+            grammar.assign(target, grammar.name(result), stmt),
+        ]
 
     def assignment(self, stmt: gast.Assign) -> list[gast.AST]:
         written = set(grammar.writes(stmt))
@@ -224,6 +252,12 @@ def _unique_flags(fn: gast.FunctionDef) -> set[str]:
             elif not _is_bool(stmt, False):
                 other.add(n)
     return {n for n, count in raised.items() if count == 1 and n not in other}
+
+
+def _is_plain(index: gast.AST) -> bool:
+    """Whether an index is made of slices and numbers, so that it names nothing twice."""
+    parts = index.elts if isinstance(index, gast.Tuple) else [index]
+    return not any(isinstance(p, (gast.List, gast.Call)) for p in parts)
 
 
 def _reached(fn: gast.FunctionDef, wrt: list[str]) -> set[str]:

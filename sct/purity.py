@@ -27,6 +27,7 @@ PURE_BUILTINS = {
     hash, id, callable, dict, set, frozenset, bytes, format, sorted, all, any,
 }  # fmt: skip
 IMPURE = {print, input, open, next, iter, exec, eval, setattr, delattr}
+CHECKS = {f for n, f in vars(runtime).items() if n.startswith("check_")}
 VIEWS = {
     np.transpose, np.reshape, np.ravel, np.squeeze, np.expand_dims, np.swapaxes,
     np.moveaxis, np.broadcast_to, np.asarray, np.ascontiguousarray, np.diag, np.diagonal,
@@ -50,6 +51,8 @@ def pure(op: Operation, resolve: Resolver) -> bool:
         return _is_stack_method(op.node)
     if role(callee):
         return True
+    if callee in CHECKS:
+        return False
     if isinstance(callee, type) and issubclass(callee, BaseException):
         return True
     if op.kind == "rule" and callee.__hash__ is not None:

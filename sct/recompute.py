@@ -22,7 +22,7 @@ import gast
 
 from sct import grammar
 from sct.adjoint import Step
-from sct.storage import written_in
+from sct.storage import changed_in, written_in
 
 
 def recompute(
@@ -139,7 +139,7 @@ class _Plan:
 
 
 def _writes(step: Step) -> set[str]:
-    return written_in([step])
+    return written_in([step]) | changed_in([step])
 
 
 def _reads(step: Step, name: str) -> int:

@@ -102,7 +102,11 @@ def _inside(node, own: set[str], known: Mapping[str, str]) -> dict[str, str]:
 
 
 def _parts(comprehension: gast.AST) -> list[gast.AST]:
-    found = [n for n in gast.iter_child_nodes(comprehension) if n not in comprehension.generators]
+    found = [
+        n
+        for n in gast.iter_child_nodes(comprehension)
+        if n not in comprehension.generators
+    ]
     for g in comprehension.generators:
         found += [g.target, g.iter, *g.ifs]
     return found

@@ -147,3 +147,23 @@ def check_seed(out_bar, out):
             f"out_bar is {describe(out_bar)}; the result is {describe(out)}, "
             "and out_bar must have its shape"
         )
+
+
+def check_rank(rank, /, **arrays):
+    """Raise unless every array has `rank` axes."""
+    for name, x in arrays.items():
+        if len(getattr(x, "shape", ())) != rank:
+            raise ArgumentError(
+                f"{name} is {describe(x)}: its elements are taken for numbers here, so "
+                f"it must have {rank} axes; write into its rows with {name}[i][...] += y"
+            )
+
+
+def check_arrays(**arrays):
+    """Raise unless every argument is an array with at least one axis."""
+    for name, x in arrays.items():
+        if not getattr(x, "shape", ()):
+            raise ArgumentError(
+                f"{name} is {describe(x)}: `{name} += ...` changes an array under all "
+                f"its names, and a number under one; write {name} = {name} + ..."
+            )

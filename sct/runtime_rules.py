@@ -120,24 +120,32 @@ def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):
 
 def matmul_adjoint_a(g, a, b):
     """The adjoint of `a` in ``a @ b``, whatever the ranks."""
-    if np.ndim(b) == 1:
-        return unbroadcast(np.expand_dims(g, -1) * b, a)
-    if np.ndim(a) == 1:
-        g = np.expand_dims(g, -2)
-        rows = g @ np.swapaxes(b, -1, -2)
-        return unbroadcast(rows[..., 0, :], a)
-    return unbroadcast(g @ np.swapaxes(b, -1, -2), a)
+    rank_a, rank_b = np.ndim(a), np.ndim(b)
+    if rank_b == 1:
+        a_bar = g * b if rank_a == 1 else g[..., None] * b
+    elif rank_b == 2:
+        a_bar = b @ g if rank_a == 1 else g @ b.T
+    elif rank_a == 1:
+        a_bar = (g[..., None, :] @ np.swapaxes(b, -1, -2))[..., 0, :]
+    else:
+        a_bar = g @ np.swapaxes(b, -1, -2)
+    return unbroadcast(a_bar, a)
 
 
 def matmul_adjoint_b(g, a, b):
     """The adjoint of `b` in ``a @ b``, whatever the ranks."""
-    if np.ndim(a) == 1 and np.ndim(b) == 1:
-        return g * a
-    if np.ndim(a) == 1:
-        return unbroadcast(np.expand_dims(g, -2) * np.expand_dims(a, -1), b)
-    if np.ndim(b) == 1:
-        return unbroadcast(np.expand_dims(g, -1) * a, b)
-    return unbroadcast(np.swapaxes(a, -1, -2) @ g, b)
+    rank_a, rank_b = np.ndim(a), np.ndim(b)
+    if rank_a == 1:
+        b_bar = g * a if rank_b == 1 else g[..., None, :] * a[:, None]
+    elif rank_a == 2 and rank_b < 3:
+        b_bar = a.T @ g
+    elif rank_b < 3:
+        count = size_along(a, tuple(range(rank_a - 1)))
+        rows = np.reshape(a, (count, np.shape(a)[-1]))
+        b_bar = rows.T @ np.reshape(g, (count, *np.shape(g)[rank_a - 1 :]))
+    else:
+        b_bar = np.swapaxes(a, -1, -2) @ g
+    return unbroadcast(b_bar, b)
 
 
 def dot_adjoint_a(g, a, b):
@@ -147,7 +155,7 @@ def dot_adjoint_a(g, a, b):
     if np.ndim(b) == 0:
         return g * b
     if np.ndim(b) == 1:
-        return np.expand_dims(g, -1) * b
+        return g * b if np.ndim(a) == 1 else g[..., None] * b
     kept = np.moveaxis(b, -2, -1)
     return np.tensordot(g, kept, np.ndim(b) - 1)
 
@@ -299,28 +307,59 @@ def einsum_mixed(g, dots, subscripts, operands):
 # Linear algebra.
 
 
+def inv_adjoint(g, y):
+    """The adjoint of `a` in ``y = np.linalg.inv(a)``."""
+    transposed = y.T if np.ndim(y) == 2 else np.swapaxes(y, -1, -2)
+    return -(transposed @ g @ transposed)
+
+
+def det_adjoint(g, y, a):
+    """The adjoint of `a` in ``y = np.linalg.det(a)``."""
+    if np.ndim(a) == 2:
+        return g * y * np.linalg.inv(a).T
+    scale = np.expand_dims(g * y, (-1, -2))
+    return scale * np.swapaxes(np.linalg.inv(a), -1, -2)
+
+
 def solve_adjoint_b(g, a, b):
     """The adjoint of `b` in ``np.linalg.solve(a, b)``."""
     if np.ndim(b) == 1:
-        g = np.expand_dims(g, -1)
-        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g)
+        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g[..., None])
         return unbroadcast(b_bar[..., 0], b)
     return unbroadcast(np.linalg.solve(np.swapaxes(a, -1, -2), g), b)
 
 
 def solve_adjoint_a(g, y, a, b):
     """The adjoint of `a` in ``y = np.linalg.solve(a, b)``."""
+    transposed = np.swapaxes(a, -1, -2)
     if np.ndim(b) == 1:
-        y, g = np.expand_dims(y, -1), np.expand_dims(g, -1)
-    b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g)
+        b_bar = np.linalg.solve(transposed, g[..., None])
+        return unbroadcast(-b_bar * y[..., None, :], a)
+    b_bar = np.linalg.solve(transposed, g)
     return unbroadcast(-b_bar @ np.swapaxes(y, -1, -2), a)
+
+
+def lower_inverse(a):
+    """The inverse of a lower triangular matrix, by halves."""
+    n = np.shape(a)[-1]
+    if n <= 32:
+        return np.linalg.inv(a)
+    k = n // 2
+    top = lower_inverse(a[..., :k, :k])
+    bottom = lower_inverse(a[..., k:, k:])
+    inverse = np.zeros_like(a)
+    inverse[..., :k, :k] = top
+    inverse[..., k:, :k] = -(bottom @ a[..., k:, :k] @ top)
+    inverse[..., k:, k:] = bottom
+    return inverse
 
 
 def cholesky_adjoint(g, y):
     """The adjoint, a symmetric matrix, of `a` in ``y = np.linalg.cholesky(a)``."""
-    half = np.tril(np.swapaxes(y, -1, -2) @ g)
-    half = half - 0.5 * np.tril(np.triu(half))
-    inverse = np.linalg.inv(y)
+    n, dtype = np.shape(y)[-1], y.dtype
+    weights = np.tri(n, dtype=dtype) - 0.5 * np.eye(n, dtype=dtype)
+    half = weights * (np.swapaxes(y, -1, -2) @ g)
+    inverse = lower_inverse(y)
     a_bar = np.swapaxes(inverse, -1, -2) @ half @ inverse
     return 0.5 * (a_bar + np.swapaxes(a_bar, -1, -2))
 
@@ -432,3 +471,13 @@ def pad_adjoint(g, array, pad_width):
     widths = np.broadcast_to(pad_width, (np.ndim(array), 2))
     sizes = np.shape(array)
     return g[tuple(slice(w[0], w[0] + n) for w, n in zip(widths, sizes))]
+
+
+def stored_at(buffer, index):
+    """Return ``buffer[index]``, with zero where a later item of the index is the same."""
+    part = buffer[index].copy()
+    last = np.full(buffer.shape, -1)
+    order = np.arange(part.size).reshape(part.shape)
+    last[index] = order
+    part[last[index] != order] = 0.0
+    return part

@@ -6,9 +6,6 @@
         return a * xs[0] + len(xs) * kw["k"]  ->    return a * xs_0 + 2 * k
 
         (called as ``g(p, q, r, k=s)``)
-
-A derivative that is asked for itself does not know how many arguments come; there the
-elements that it is taken with respect to get names of their own (`opened`).
 """
 
 from __future__ import annotations
@@ -16,23 +13,16 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from dataclasses import replace
 
 import gast
 
 from .errors import unsupported
-from .grammar import assign, clone, constant, located, name, statements
+from .grammar import assign, clone, constant, located, name
 from .lift import lift
 from .names import Names, used_names
-from .normalise import Flat, Normal, finished, flattened, normalise
+from .normalise import Flat, Normal, finished, flattened
 from .operations import element
 from .renaming import Captured, rename
-
-P = inspect.Parameter
-UNKNOWN = (
-    "how many arguments it holds is not known before the function runs",
-    "Read its elements by number, as in `{0}[0]`, or take the arguments as one array.",
-)
 
 
 def form_of(function: types.FunctionType, call: gast.Call) -> tuple | None:
@@ -52,7 +42,10 @@ def form_of(function: types.FunctionType, call: gast.Call) -> tuple | None:
 
 @functools.lru_cache(maxsize=512)
 def specialise(
-    normal: Normal, positional: int, keywords: tuple[str, ...], names: tuple[str, ...] = ()
+    normal: Normal,
+    positional: int,
+    keywords: tuple[str, ...],
+    names: tuple[str, ...] = (),
 ) -> Normal:
     """A function for one number of arguments.
 
@@ -86,10 +79,12 @@ def specialise(
     own: list[str] = []
     if a.vararg:
         extra = range(max(0, positional - len(plain)))
-        own = [names[len(plain) + k] if names else element(a.vararg.id, k) for k in extra]
+        own = [
+            names[len(plain) + k] if names else element(a.vararg.id, k) for k in extra
+        ]
         value = gast.Tuple([name(n) for n in own], gast.Load())
         lead.append(located(assign(a.vararg.id, value), fn))
-        a.args += [_parameter(n) for n in own]
+        a.args += [parameter(n) for n in own]
         if own:
             a.defaults = []
         a.vararg = None
@@ -98,21 +93,28 @@ def specialise(
         keys: list[gast.AST] = [constant(k) for k in more]
         value = gast.Dict(keys, [name(k) for k in more])
         lead.append(located(assign(a.kwarg.id, value), fn))
-        a.kwonlyargs += [_parameter(k) for k in more]
+        a.kwonlyargs += [parameter(k) for k in more]
         a.kw_defaults += [None] * len(more)
         a.kwarg = None
         own += more
-    _make_room(fn, flat, own, known)
+    make_room(fn, flat, own, known)
     fn.body = [*lead, *fn.body]
     return finished(flat, lift(flat.around.flat(fn), flat.around))
 
 
-def _parameter(n: str) -> gast.Name:
+def parameter(n: str) -> gast.Name:
+    """A parameter without annotation."""
     return gast.Name(n, gast.Param(), None, None)
 
 
-def _make_room(fn, flat: Flat, own: list[str], known: set[str]) -> None:
-    """Rename the locals that have the name of a new parameter."""
+def make_room(fn, flat: Flat, own: list[str], known: set[str]) -> None:
+    """Rename the locals of `fn` that have the name of a new parameter, one of `own`.
+
+    Raises
+    ------
+    UnsupportedError
+        When that is impossible: a global or another parameter has the name.
+    """
     used = Names(used_names(fn) | set(own) | known)
     body = [n for s in fn.body for n in gast.walk(s) if isinstance(n, gast.Name)]
     taken = {n.id for n in body} & set(own)
@@ -130,158 +132,3 @@ def _make_room(fn, flat: Flat, own: list[str], known: set[str]) -> None:
             "two of its names would be the same: " + ", ".join(own),
             "Rename its parameters.",
         )
-
-
-@functools.lru_cache(maxsize=512)
-def wrapped_form(function: types.FunctionType) -> Normal | None:
-    """A decorated function with the parameters of the function that it wraps.
-
-    Parameters
-    ----------
-    function : types.FunctionType
-        Any function.
-
-    Returns
-    -------
-    Normal or None
-        None for a function that is not ``def wrapper(*args, **kwargs)`` made with
-        `functools.wraps`, or whose defaults cannot be written down.
-    """
-    variadic = function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    if not variadic or not hasattr(function, "__wrapped__"):
-        return None
-    listed = list(inspect.signature(function).parameters.values())
-    plain = [p for p in listed if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)]
-    keywords = [p for p in listed if p.kind is P.KEYWORD_ONLY]
-    if len(plain) + len(keywords) < len(listed) or keywords and not _takes_keywords(function):
-        return None
-    if not all(p.default is P.empty or _is_literal(p.default) for p in listed):
-        return None
-    names = tuple(p.name for p in plain)
-    normal = specialise(
-        normalise(function), len(plain), tuple(p.name for p in keywords), names
-    )
-    args = normal.fn.args
-    if [p.id for p in [*args.posonlyargs, *args.args]] != list(names):
-        return None
-    fn = clone(normal.fn)
-    args = fn.args
-    args.defaults = [constant(p.default) for p in plain if p.default is not P.empty]
-    defaults = {p.name: p.default for p in keywords if p.default is not P.empty}
-    args.kw_defaults = [
-        constant(defaults[p.id]) if p.id in defaults else None for p in args.kwonlyargs
-    ]
-    return replace(normal, fn=fn)
-
-
-def _takes_keywords(function: types.FunctionType) -> bool:
-    return bool(function.__code__.co_flags & inspect.CO_VARKEYWORDS)
-
-
-def _is_literal(value: object) -> bool:
-    return value is None or type(value) in (bool, int, float, str)
-
-
-def entry(function: types.FunctionType, wrt: tuple[str, ...] = ()) -> Normal:
-    """The form of a function whose derivative is asked for itself.
-
-    Parameters
-    ----------
-    function : types.FunctionType
-        Any function.
-    wrt : tuple of str
-        Its parameters of interest; ``xs_0`` is the first argument of ``*xs``.
-    """
-    normal = wrapped_form(function) or normalise(function)
-    vararg = normal.fn.args.vararg
-    if vararg is None:
-        return normal
-    start = f"{vararg.id}_"
-    indices = {int(w[len(start) :]) for w in wrt if w.startswith(start) and w[len(start) :].isdigit()}
-    return opened(normal, tuple(sorted(indices))) if indices else normal
-
-
-def parameter_at(function: types.FunctionType, index: int) -> str:
-    """The name, for `entry`, of a parameter given by number."""
-    a = entry(function).fn.args
-    plain = [p.id for p in [*a.posonlyargs, *a.args]]
-    if a.vararg and index >= len(plain):
-        return element(a.vararg.id, index - len(plain))
-    return [*plain, *(p.id for p in a.kwonlyargs)][index]
-
-
-@functools.lru_cache(maxsize=512)
-def opened(normal: Normal, indices: tuple[int, ...]) -> Normal:
-    """A function whose first statements name elements of ``*xs``.
-
-    Parameters
-    ----------
-    normal : Normal
-        A function with ``*xs``.
-    indices : tuple of int
-        The arguments, counted from the first of ``*xs``.
-
-    Returns
-    -------
-    Normal
-        The function with ``xs_0 = xs[0]`` at its beginning; `Normal.elements` has them.
-
-    Raises
-    ------
-    UnsupportedError
-        When the function reads more of ``*xs`` than elements by number.
-    """
-    vararg = normal.fn.args.vararg.id
-    fn = clone(normal.fn)
-    named = {k: element(vararg, k) for k in indices}
-    _make_room(fn, flattened(normal.source.function), list(named.values()), set())
-    allowed: set[int] = set()
-    for s in statements(fn.body):
-        for n in gast.walk(s):
-            number = _number(n, vararg)
-            length = isinstance(n, gast.Call) and getattr(n.func, "id", None) == "len"
-            if number is not None:
-                allowed.add(id(n.value))
-            elif length:
-                allowed |= {id(v) for v in n.args}
-    for s in statements(fn.body):
-        for n in gast.walk(s):
-            if isinstance(n, gast.Name) and n.id == vararg and id(n) not in allowed:
-                raise unsupported(
-                    normal.source,
-                    n if getattr(n, "lineno", 0) else s,
-                    f"`{vararg}` as a whole",
-                    UNKNOWN[0],
-                    UNKNOWN[1].format(vararg),
-                )
-    fn.body = [_Elements(vararg, named).visit(s) for s in fn.body]
-    lead = {n: constant(k) for k, n in named.items()}
-    elements = {n: gast.Subscript(name(vararg), k, gast.Load()) for n, k in lead.items()}
-    for n in elements:
-        fn.args.kwonlyargs.append(_parameter(n))
-        fn.args.kw_defaults.append(None)
-    return replace(normal, fn=fn, elements=elements)
-
-
-def _number(node: gast.AST, vararg: str) -> int | None:
-    """The `k` of ``xs[k]``."""
-    if not isinstance(node, gast.Subscript) or not isinstance(node.ctx, gast.Load):
-        return None
-    if not isinstance(node.value, gast.Name) or node.value.id != vararg:
-        return None
-    index = getattr(node.slice, "value", None)
-    literal = isinstance(node.slice, gast.Constant) and type(index) is int
-    return index if literal and index >= 0 else None
-
-
-class _Elements(gast.NodeTransformer):
-    """Elements by their names."""
-
-    def __init__(self, vararg: str, named: dict[int, str]):
-        self.vararg, self.named = vararg, named
-
-    def visit_Subscript(self, node):
-        number = _number(node, self.vararg)
-        if number in self.named:
-            return gast.copy_location(name(self.named[number]), node)
-        return self.generic_visit(node)

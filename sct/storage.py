@@ -101,12 +101,14 @@ class Storage:
         self._writes: dict[str, int] = {n: 1 for n in parameter_names(fn)}
         self._in_loops: set[str] = set()
         self._counters: set[str] = set()
+        self._content: set[str] = set()
         self._depth = 0
 
     def survey(self, steps: list[Step], in_loop: bool = False) -> None:
         """Take note of who writes what; to be called first."""
         for step in steps:
-            for n in _written(step):
+            changed = [] if step.stmt is None else grammar.mutates(step.stmt)
+            for n in [*_written(step), *changed]:
                 self._writes[n] = self._writes.get(n, 0) + 1
                 if in_loop or isinstance(step.stmt, (gast.For, gast.While)):
                     self._in_loops.add(n)
@@ -116,6 +118,7 @@ class Storage:
 
     def record(self, fn: gast.FunctionDef, steps: list[Step]) -> set[str]:
         """Decide for a whole function; returns the names pending at its end."""
+        self._content = set()
         return self._block(steps, set(), set(parameter_names(fn)), None)
 
     def of(self, step: Step) -> Kept:
@@ -210,17 +213,46 @@ class Storage:
             keep, give = self._keep(name, step.stmt)
             kept.before.append(keep)
             (kept.last if name in step.new else kept.first).append(give)
+        self._keep_part(step)
+        self._content = _content_after(step, self._content)
         return (pending - written) | (step.old - written) | step.new
+
+    def _keep_part(self, step: Step) -> None:
+        """Keep the part of an array that a statement writes over."""
+        changed = [] if step.stmt is None else grammar.mutates(step.stmt)
+        if not changed or changed[0] not in self._content | step.old:
+            return
+        target = getattr(step.stmt, "target", None) or step.stmt.targets[0]
+        part = grammar.clone(target)
+        part.ctx = gast.Load()
+        part = gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
+        kept = self.of(step)
+        step.old |= grammar.names_read(target) - {changed[0]}
+        if not self._depth:
+            saved = self.fresh(f"{changed[0]}_saved")
+            kept.before.append(grammar.assign(saved, part, step.stmt))
+            value: gast.AST = grammar.name(saved)
+        else:
+            stack = self.stack(changed[0])
+            self.pushes[stack] = self.pushes.get(stack, 0) + 1
+            push = gast.Expr(grammar.call(f"{stack}.append", part))
+            kept.before.append(grammar.located(push, step.stmt))
+            value = self.pop(changed[0])
+        kept.first.append(grammar.assign(grammar.clone(target), value, step.stmt))
 
     # -- branches ------------------------------------------------------------------
     def _if(
         self, step: Step, pending: set[str], bound: set[str], turn: Turn | None
     ) -> set[str]:
-        ends, bounds = [], []
+        ends, bounds, contents = [], [], set()
+        content = self._content
         for arm in step.arms:
             inner = set(bound)
+            self._content = set(content)
             ends.append(self._block(arm, pending, inner, turn))
             bounds.append(inner)
+            contents |= self._content
+        self._content = contents | step.old | step.new
         leaving = [_breaks(arm) for arm in step.arms]
         certain = [b for b, leaves in zip(bounds, leaving, strict=True) if not leaves]
         certainly = set.intersection(*certain) if certain else bounds[0]
@@ -253,7 +285,7 @@ class Storage:
             return {flag}
         names = grammar.names_read(test)
         steady = all(n in pending or not self._threatened(n) for n in names)
-        if steady and not names & written_in([step]) and self.pure(test):
+        if steady and not names & (written_in([step]) | changed_in([step])) and self.pure(test):
             kept.decision = grammar.clone(test)
             return names
         kept.test_name = self.fresh("branch")
@@ -290,9 +322,13 @@ class Storage:
         self._counters |= counter
         self._depth += 1
         turn = Turn(written, header)
+        # What a turn reads may be written over in the turns that follow.
+        self._content |= _content_of(step.arms[0], set(self._content))
+        before = set(self._content)
         end = self._block(step.arms[0], pending | header, bound | counter, turn)
         self._depth -= 1
         self._counters -= counter
+        self._content |= before | step.new | step.old
         # Without a turn, what was pending before still is.
         pending = (pending | end | step.new | step.old) - counter
         if isinstance(stmt, gast.For):
@@ -327,6 +363,46 @@ def parameter_names(fn: gast.FunctionDef) -> list[str]:
     a = fn.args
     listed = [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg]
     return [p.id for p in listed if p is not None]
+
+
+def _content_after(step: Step, content: set[str]) -> set[str]:
+    """The names whose arrays' contents adjoints read, after a statement."""
+    stmt = step.stmt
+    content = content | step.old
+    if isinstance(stmt, gast.Assign):
+        # Another name for the same array, maybe.
+        shared = bool(grammar.names_read(stmt.value) & content)
+        content = content - _written(step)
+        if shared and not isinstance(stmt.value, (gast.BinOp, gast.UnaryOp)):
+            content = content | _written(step)
+    return content | step.new
+
+
+def _content_of(steps: list[Step], content: set[str]) -> set[str]:
+    """The same after some steps, loops included."""
+    for step in steps:
+        if not step.arms:
+            content = _content_after(step, content)
+            continue
+        ends = [content]
+        for arm in step.arms:
+            inner = _content_of(arm, set(content))
+            if isinstance(step.stmt, (gast.For, gast.While)):
+                inner = _content_of(arm, inner | content)
+            ends.append(inner)
+        content = set().union(*ends) | step.old | step.new
+    return content
+
+
+def changed_in(steps: list[Step]) -> set[str]:
+    """The names whose arrays some steps write into."""
+    found: set[str] = set()
+    for step in steps:
+        if step.stmt is not None:
+            found.update(grammar.mutates(step.stmt))
+        for arm in step.arms:
+            found |= changed_in(arm)
+    return found
 
 
 def written_in(steps: list[Step]) -> set[str]:

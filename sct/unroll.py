@@ -14,9 +14,18 @@ from __future__ import annotations
 
 import gast
 
-from .components import containers
+from .containers import containers
 from .exits import own_breaks
-from .grammar import all_writes, assign, blocks, clone, constant, is_name, located, statements
+from .grammar import (
+    all_writes,
+    assign,
+    blocks,
+    clone,
+    constant,
+    is_name,
+    located,
+    statements,
+)
 from .renaming import captured_names
 
 MOST = 8
@@ -37,9 +46,7 @@ def unrolled(fn: gast.FunctionDef, around) -> gast.FunctionDef:
     gast.FunctionDef
         The same tree when there is nothing to do; otherwise one to be flattened again.
     """
-    counters = {
-        s.target.id: s for s in statements(fn.body) if isinstance(s, gast.For)
-    }
+    counters = {s.target.id: s for s in statements(fn.body) if isinstance(s, gast.For)}
     if not counters:
         return fn
     found = containers(fn, around, frozenset(counters))
@@ -72,9 +79,16 @@ class _Unrolling:
         if not isinstance(loop, gast.For):
             return None
         index = loop.target.id
-        if index in self.captured or index in all_writes(loop.body) or own_breaks(loop.body):
+        if (
+            index in self.captured
+            or index in all_writes(loop.body)
+            or own_breaks(loop.body)
+        ):
             return None
-        if self.is_builtin(getattr(loop.iter, "func", None)) != "range" or len(loop.iter.args) != 1:
+        if (
+            self.is_builtin(getattr(loop.iter, "func", None)) != "range"
+            or len(loop.iter.args) != 1
+        ):
             return None
         length = self.length(loop.iter.args[0])
         if length is None or length > MOST:
@@ -122,7 +136,11 @@ class _Fixed(gast.NodeTransformer):
         self.index, self.value = index, value
 
     def visit_Name(self, node):
-        return gast.copy_location(constant(self.value), node) if is_name(node, self.index) else node
+        return (
+            gast.copy_location(constant(self.value), node)
+            if is_name(node, self.index)
+            else node
+        )
 
 
 def _count(body: list[gast.AST]) -> dict[str, int]:

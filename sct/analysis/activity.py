@@ -72,6 +72,11 @@ def _varied(fn, operations, wrt):
             return
         inputs = tuple(n for n in op.operands if n in state)
         records[stmt] = inputs
+        if op.kind == "store":
+            # The rest of the array is as it was.
+            if inputs:
+                state.add(op.operands[0])
+            return
         if op.kind == "constant":
             inputs = ()
         if any(n in state for n in op.held):
@@ -97,10 +102,18 @@ def _useful(fn, operations, varied):
             if stmt.value is not None:
                 state.update(grammar.names_read(stmt.value))
             return
+        op = operations.get(stmt)
+        if op is not None and op.kind == "store":
+            root = op.operands[0]
+            moving = inputs.get(stmt, ())
+            targets[stmt] = (root,) if root in state and moving else ()
+            operands[stmt] = moving if root in state else ()
+            if root in state:
+                state.update(op.operands)
+            return
         names = grammar.writes(stmt)
         wanted = tuple(n for n in names if n in state)
         state.difference_update(names)
-        op = operations.get(stmt)
         if op is None or op.kind == "constant":
             return
         moving = inputs.get(stmt, ()) + blocked.get(stmt, ())

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import gast
 import numpy as np
@@ -267,8 +267,7 @@ class Inference:
         if callee is np.transpose and len(facts) == 1 and not keywords:
             return _transpose(first)
         if callee is np.expand_dims and len(facts) == 2:
-            at = args[1].value if isinstance(args[1], gast.Constant) else None
-            again = _kept_again(first, at)
+            again = _kept_again(first, _integer(args[1]))
             return again or unknown(("expand", first.shape, text(args[1])), array=True)
         if callee in (runtime.unbroadcast, runtime.broadcast_like):
             return facts[1]
@@ -309,13 +308,10 @@ def _kept_again(fact: Fact, at: int | None) -> Fact | None:
     (root,) = fact.shape if len(fact.shape) == 1 else (None,)
     if not (isinstance(root, tuple) and root[0] == "reduced" and len(root) == 3):
         return None
-    axis = root[2].node
-    if isinstance(axis, gast.UnaryOp) and isinstance(axis.op, gast.USub):
-        same = isinstance(axis.operand, gast.Constant) and at == -axis.operand.value
-    else:
-        same = isinstance(axis, gast.Constant) and at == axis.value
+    if at is None or at != _integer(root[2].node):
+        return None
     rank = None if fact.rank is None else fact.rank + 1
-    return unknown(("kept", root[1], root[2]), rank=rank, array=True) if same else None
+    return unknown(("kept", root[1], root[2]), rank=rank, array=True)
 
 
 POINTWISE = {abs, round, divmod, np.where, np.maximum, np.minimum}
@@ -355,22 +351,21 @@ def _transpose(fact: Fact) -> Fact:
     return Fact(frozenset([("T", fact.shape)]), fact.rank, fact.integer, fact.array)
 
 
+def _integer(node: gast.AST) -> int | None:
+    """The value of an integer literal; None for anything else."""
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        inner = _integer(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, gast.Constant) and type(node.value) is int:
+        return node.value
+    return None
+
+
 def _cut(part: gast.Slice) -> int | None:
     """How many elements a slice takes off an axis; None when that is not constant."""
-
-    def value(node):
-        if node is None:
-            return 0
-        if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
-            inner = value(node.operand)
-            return None if inner is None else -inner
-        if isinstance(node, gast.Constant) and type(node.value) is int:
-            return node.value
-        return None
-
     if part.step is not None:
         return None
-    low, high = value(part.lower), value(part.upper)
+    low, high = (0 if p is None else _integer(p) for p in (part.lower, part.upper))
     # x[a:-b] has max(n - a - b, 0) elements for a >= 0, b > 0.
     if low is None or high is None or low < 0:
         return None
@@ -452,6 +447,8 @@ def shapes(
             facts = _unpacked(stmt, names, inference.fact(stmt.value, state))
         else:
             facts = {n: unknown((n, id(stmt))) for n in names}
+        if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
+            facts = _checked(inference.operation(stmt.value), state)
         state.update(facts)
         found.targets[stmt] = facts
 
@@ -495,6 +492,14 @@ def shapes(
     if scalar_result:
         return _with_scalars(fn, found, inference)
     return found
+
+
+def _checked(op: Operation, state: dict[str, Fact]) -> dict[str, Fact]:
+    """What a run-time check makes sure of."""
+    if op.callee is not runtime.check_rank:
+        return {}
+    (rank,) = [a.value for a in op.inputs]
+    return {n: replace(state[n], rank=rank, array=True) for n in op.keywords if n in state}
 
 
 def _unpacked(stmt: gast.Assign, names: list[str], value: Fact) -> dict[str, Fact]:

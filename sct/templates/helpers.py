@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sct import runtime
 from sct.runtime import unbroadcast as unbroadcast_
 from sct.runtime_rules import (
     cast_adjoint,
@@ -25,6 +26,7 @@ from sct.runtime_rules import (
     join,
     kron_adjoint_a,
     kron_adjoint_b,
+    lower_inverse,
     matmul_adjoint_a,
     matmul_adjoint_b,
     pad_adjoint,
@@ -41,7 +43,6 @@ from sct.runtime_rules import (
     trace_adjoint,
     unstack_adjoint,
 )
-
 from .registry import adjoint, nondifferentiable
 
 nondifferentiable(size_along)
@@ -218,3 +219,16 @@ def einsum(out, g, subscripts, operands, *, out_bar):
 def take_along(out, g, arr, indices, axis, *, out_bar):
     g_bar = np.take_along_axis(out_bar, indices, axis)
     return g_bar
+
+
+@adjoint(lower_inverse)
+def lower_inverse_(out, a, *, out_bar):
+    transposed = np.swapaxes(out, -1, -2)
+    a_bar = -np.tril(transposed @ out_bar @ transposed)
+    return a_bar
+
+
+nondifferentiable(
+    *(runtime.check_inexact, runtime.check_scalars, runtime.check_scalar_result),
+    *(runtime.check_seed, runtime.check_rank, runtime.check_arrays),
+)

@@ -15,11 +15,13 @@ import numpy as np
 from sct.runtime import unbroadcast
 from sct.runtime_rules import (
     cholesky_adjoint,
+    det_adjoint,
     dot_adjoint_a,
     dot_adjoint_b,
     einsum_adjoint,
     inner_adjoint_a,
     inner_adjoint_b,
+    inv_adjoint,
     kron_adjoint_a,
     kron_adjoint_b,
     matmul_adjoint_a,
@@ -151,7 +153,7 @@ def inv(out, a, *, out_bar):
     if np.ndim(a) == 2:
         a_bar = -out.T @ out_bar @ out.T
     else:
-        a_bar = -np.swapaxes(out, -1, -2) @ out_bar @ np.swapaxes(out, -1, -2)
+        a_bar = inv_adjoint(out_bar, out)
     return a_bar
 
 
@@ -160,8 +162,7 @@ def det(out, a, *, out_bar):
     if np.ndim(a) == 2:
         a_bar = out_bar * out * np.linalg.inv(a).T
     else:
-        scale = np.expand_dims(out_bar * out, (-1, -2))
-        a_bar = scale * np.swapaxes(np.linalg.inv(a), -1, -2)
+        a_bar = det_adjoint(out_bar, out, a)
     return a_bar
 
 

@@ -1,0 +1,241 @@
+"""Names that hold a tuple, list or dict of a known form, and are never seen whole.
+
+::
+
+    t = (x, y)                      t: a tuple with the keys 0, 1
+    u = t[0] * t[-1] + len(t)
+
+    d = {"a": x}                    nothing: a function may keep or change it
+    f(d)
+
+A container counts as known when every value that its name is given has the same form,
+and every use of the name reads elements that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import gast
+
+from .grammar import blocks, statements, writes
+from .renaming import captured_names
+
+DISPLAYS = (gast.Tuple, gast.List)
+SPREADS = (gast.Starred, gast.keyword)
+
+
+@dataclass
+class Container:
+    """What is known of a name that holds a container."""
+
+    kind: type
+    keys: list
+    stores: list[gast.Assign] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Use:
+    """One place where a name is read: the node, and those around it, inmost first."""
+
+    node: gast.Name
+    around: tuple[gast.AST, ...]
+
+
+def containers(fn: gast.FunctionDef, around, moving: frozenset[str] = frozenset()):
+    """The names that hold containers of a known form, never seen as a whole.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        A function in ANF.
+    around : Surroundings
+        What is known of the world around it.
+    moving : frozenset of str
+        The names that count as known keys of lists: counters of loops to be unrolled.
+
+    Returns
+    -------
+    dict of str to Container
+    """
+    found = _candidates(fn, around)
+    if not found:
+        return {}
+    uses: dict[str, list[_Use]] = {n: [] for n in found}
+    for use in _uses(fn):
+        if use.node.id in uses:
+            uses[use.node.id].append(use)
+    copies: dict[str, set[str]] = {}
+    for n in list(found):
+        for use in uses[n]:
+            other = _copied_to(use)
+            if other in found and found[other].keys == found[n].keys:
+                copies.setdefault(n, set()).add(other)
+                copies.setdefault(other, set()).add(n)
+            elif not _is_known(use, found[n], around, moving):
+                found.pop(n)
+                break
+    for n in list(found):
+        if all(_is_constant(s.value) for s in found[n].stores):
+            # Nothing is differentiated through it: it can stay, unless it is spread.
+            if not any(isinstance(u.around[0], SPREADS) for u in uses[n]):
+                found.pop(n)
+    # A copy of what stays whole stays whole.
+    whole = [n for n in copies if n not in found]
+    while whole:
+        for other in copies.get(whole.pop(), ()):
+            if found.pop(other, None):
+                whole.append(other)
+    return found
+
+
+def _candidates(fn: gast.FunctionDef, around) -> dict[str, Container]:
+    found: dict[str, Container] = {}
+    refused = captured_names(fn.body)
+    for p in [*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs]:
+        refused.add(p.id)
+    refused |= {p.id for p in (fn.args.vararg, fn.args.kwarg) if p}
+    copies: list[gast.Assign] = []
+    for s in statements(fn.body):
+        plain = isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name)
+        form = _form(s.value, around) if plain else None
+        for n in writes(s):
+            if plain and isinstance(s.value, gast.Name):
+                copies.append(s)
+            elif form is None or (
+                n in found and (found[n].kind, found[n].keys) != form
+            ):
+                refused.add(n)
+            else:
+                found.setdefault(n, Container(*form)).stores.append(s)
+    for s in copies:
+        n, source = s.targets[0].id, s.value.id
+        if source not in found or n in refused:
+            refused.add(n)
+            continue
+        form = found[source].kind, found[source].keys
+        if n in found and (found[n].kind, found[n].keys) != form:
+            refused.add(n)
+        else:
+            found.setdefault(n, Container(*form)).stores.append(s)
+    return {n: c for n, c in found.items() if n not in refused}
+
+
+def _form(value: gast.AST, around) -> tuple[type, list] | None:
+    """Kind and keys of a container of a known form."""
+    if isinstance(value, DISPLAYS):
+        if any(isinstance(v, gast.Starred) for v in value.elts):
+            return None
+        return type(value), list(range(len(value.elts)))
+    if isinstance(value, gast.Dict):
+        keys = [k.value if isinstance(k, gast.Constant) else None for k in value.keys]
+        if all(isinstance(k, str) and k.isidentifier() for k in keys):
+            return (gast.Dict, keys) if len(set(keys)) == len(keys) else None
+    if isinstance(value, gast.Call):
+        size = around.size(value)
+        return None if size is None else (gast.Tuple, list(range(size)))
+    return None
+
+
+def _is_constant(value: gast.AST) -> bool:
+    parts = values_of(value)
+    return parts is not None and not any(isinstance(v, gast.Name) for v in parts)
+
+
+def _uses(fn: gast.FunctionDef) -> Iterator[_Use]:
+    """All names read in a function, with the nodes around them."""
+    for s in statements(fn.body):
+        inside = {t for b in blocks(s) for t in b}
+        stack = [(c, (s,)) for c in gast.iter_child_nodes(s) if c not in inside]
+        while stack:
+            node, around = stack.pop()
+            if isinstance(node, gast.Name):
+                if isinstance(node.ctx, gast.Load):
+                    yield _Use(node, around)
+                continue
+            # Three nodes say how a name is used.
+            stack += [(c, (node, *around[:2])) for c in gast.iter_child_nodes(node)]
+
+
+def _copied_to(use: _Use) -> str | None:
+    s = use.around[0]
+    if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
+        return s.targets[0].id if s.value is use.node else None
+    return None
+
+
+def _is_known(use: _Use, c: Container, around, moving: frozenset[str]) -> bool:
+    """Whether a use reads known elements only."""
+    node, parent = use.node, use.around[0]
+    sequence = c.kind in DISPLAYS
+    if isinstance(parent, gast.Subscript) and parent.value is node:
+        if not isinstance(parent.ctx, gast.Load):
+            return False
+        if sequence and isinstance(parent.slice, gast.Name):
+            return parent.slice.id in moving
+        return key_of(parent.slice, c) is not None
+    if isinstance(parent, gast.Call) and node in parent.args:
+        word = None if parent.keywords else around.is_builtin(parent.func)
+        if word == "len":
+            return True
+        if sequence and word in ("sum", "max", "min"):
+            return node is parent.args[0]
+        return sequence and around.takes_lists(parent.func)
+    if isinstance(parent, gast.Starred):
+        return sequence and isinstance(use.around[1], (gast.Call, *DISPLAYS))
+    if isinstance(parent, gast.keyword) and parent.arg is None:
+        return not sequence
+    if isinstance(parent, gast.Attribute) and not sequence:
+        return got(use.around[1], parent, c) is not None
+    if isinstance(parent, gast.Assign):
+        target = parent.targets[0]
+        return sequence and isinstance(target, gast.Tuple) and _fits(target, c)
+    return isinstance(parent, gast.Return) and c.kind is gast.Tuple and len(c.keys) > 0
+
+
+def _fits(target: gast.Tuple, c: Container) -> bool:
+    starred = any(isinstance(t, gast.Starred) for t in target.elts)
+    return (
+        len(c.keys) >= len(target.elts) - 1
+        if starred
+        else len(c.keys) == len(target.elts)
+    )
+
+
+def key_of(index: gast.AST, c: Container) -> object:
+    """The key that a literal index means, None when there is no such element."""
+    sign = 1
+    if isinstance(index, gast.UnaryOp) and isinstance(index.op, gast.USub):
+        index, sign = index.operand, -1
+    if not isinstance(index, gast.Constant) or isinstance(index.value, bool):
+        return None
+    key = index.value
+    if c.kind in DISPLAYS and isinstance(key, int):
+        key = sign * key
+        key += len(c.keys) * (key < 0)
+    return key if key in c.keys else None
+
+
+def got(node: gast.AST, method: gast.Attribute, c: Container) -> tuple | None:
+    """What ``d.get("a", default)`` reads: ``(key, None)`` or ``(None, default)``."""
+    if (
+        method.attr != "get"
+        or not isinstance(node, gast.Call)
+        or node.func is not method
+    ):
+        return None
+    if node.keywords or len(node.args) not in (1, 2):
+        return None
+    if not isinstance(node.args[0], gast.Constant):
+        return None
+    key = key_of(node.args[0], c)
+    default = node.args[1] if len(node.args) == 2 else gast.Constant(None, None)
+    return (key, None) if key is not None else (None, default)
+
+
+def values_of(value: gast.AST) -> list[gast.AST] | None:
+    """The elements of a literal container."""
+    if isinstance(value, DISPLAYS):
+        return list(value.elts)
+    return list(value.values) if isinstance(value, gast.Dict) else None

@@ -1,0 +1,445 @@
+"""One name for every array that is written in place.
+
+A view is replaced by the path that leads to it from the array that it looks into, so
+that what is written and what is read can be told from the text alone::
+
+    row = a[i]                        a[i][0] = x * y
+    row[0] = x * y          ──►       s = a[i][0] + a[j, 0]
+    s = row[0] + a[j, 0]
+
+Arrays that nobody writes into keep their views.  In-place forms become assignments to
+a path: ``np.add(p, q, out=v)``, ``v.fill(c)``, ``np.copyto(v, e)``.  A parameter that
+is written into is copied on entry, so that the caller's array stays as it is.
+
+What cannot be decided is refused: a view made on one path only, a view that outlives
+the array it was taken from, an array handed to a function that may keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import gast
+import numpy as np
+
+from sct import grammar
+from sct.analysis import dataflow
+from sct.analysis.aliases import is_fresh
+from sct.errors import unsupported
+from sct.names import Names
+from sct.operations import Operation
+from sct.storage import parameter_names
+
+WHY = (
+    "an array is written in place, and which names refer to it cannot be decided here",
+    "Copy it first (`y = y.copy()`), or build the new value instead of writing into it.",
+)
+# Functions whose result looks into their first argument's array.
+VIEWS = {
+    np.transpose, np.reshape, np.ravel, np.squeeze, np.swapaxes, np.moveaxis,
+    np.expand_dims, np.asarray, np.broadcast_to, np.diagonal, np.atleast_1d,
+    np.atleast_2d, np.ascontiguousarray, np.real, np.imag, np.flip,
+}  # fmt: skip
+
+
+def in_place_forms(
+    fn: gast.FunctionDef, classify: Callable[[gast.AST], Operation], names: Names
+) -> gast.FunctionDef:
+    """In-place calls as assignments to what they write into; a new tree."""
+    fn = grammar.clone(fn)
+
+    def block(body: list[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for stmt in body:
+            for inner in grammar.BLOCKS:
+                if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
+                    setattr(stmt, inner, block(getattr(stmt, inner)))
+            out += _lowered(stmt, classify, names)
+        return out
+
+    fn.body = block(fn.body)
+    return fn
+
+
+def _lowered(stmt, classify, names: Names) -> list[gast.AST]:
+    value = getattr(stmt, "value", None)
+    if not isinstance(stmt, (gast.Assign, gast.Expr)) or not isinstance(value, gast.Call):
+        return [stmt]
+    op = classify(value)
+    written = [k for k in value.keywords if k.arg == "out"]
+    if written and isinstance(op.callee, (np.ufunc, *_FUNCTIONS)):
+        target = written[0].value
+        if isinstance(target, gast.Tuple) and len(target.elts) == 1:
+            target = target.elts[0]
+        value.keywords.remove(written[0])
+        made = names.fresh("result")
+        store = _store(target, grammar.name(made), stmt)
+        lines = [grammar.assign(made, value, stmt), store]
+        if isinstance(stmt, gast.Assign):
+            lines.append(grammar.assign(stmt.targets[0], grammar.clone(target), stmt))
+        return lines
+    if isinstance(stmt, gast.Expr):
+        func = value.func
+        if op.callee is np.copyto and len(value.args) == 2 and not value.keywords:
+            return [_store(value.args[0], value.args[1], stmt)]
+        method = isinstance(func, gast.Attribute) and grammar.is_name(func.value)
+        if method and func.attr == "fill" and len(value.args) == 1:
+            return [_store(func.value, value.args[0], stmt)]
+    return [stmt]
+
+
+_FUNCTIONS = (type(np.sum), type(np.dot))
+
+
+def _store(target: gast.AST, value: gast.AST, at: gast.AST) -> gast.AST:
+    """``target[...] = value``."""
+    place = gast.Subscript(
+        grammar.clone(target), grammar.constant(Ellipsis), gast.Store()
+    )
+    return grammar.assign(place, value, at)
+
+
+def one_name_each(
+    fn: gast.FunctionDef,
+    source: object,
+    classify: Callable[[gast.AST], Operation],
+    numbers: set[str],
+    check: Callable[..., gast.AST],
+) -> gast.FunctionDef:
+    """Give every array that is written into one name wherever that matters.
+
+    Two names for one array matter where one is written through while the other is still
+    to be read.  Such a second name gives way to the path that leads to the array.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function in ANF.
+    source : Source
+        Where it comes from.
+    classify : callable
+        ``classify(expr) -> Operation``.
+    numbers : set of str
+        Names that only ever hold numbers, which nobody can write into.
+    check : callable
+        ``check(helper, arguments, names)``: the call of a run-time check.
+
+    Returns
+    -------
+    gast.FunctionDef
+        A new tree; `fn` itself when nothing is written in place.
+    """
+    every = list(grammar.statements(fn.body))
+    if not any(grammar.mutates(s) or isinstance(s, gast.AugAssign) for s in every):
+        return fn
+    fn = grammar.clone(fn)
+    flow = _MayAlias(fn, classify, numbers)
+    work = _Paths(fn, source, flow, check)
+    body = work.block(fn.body)
+    fn.body = [
+        *[grammar.assign(p, grammar.call(f"{p}.copy"), fn) for p in flow.copied],
+        *[s for p in flow.parameters for s in work._ranked(p, fn)],
+        *body,
+    ]
+    return fn
+
+
+class _MayAlias:
+    """Where an array is written into through one name while another is to be read.
+
+    Attributes
+    ----------
+    copied : list of str
+        The parameters whose array is written into.
+    seconds : dict
+        Second name → the statements that write into its array while it is to be read.
+    """
+
+    def __init__(self, fn, classify, numbers: set[str]):
+        self.classify, self.numbers = classify, numbers
+        self.parameters = parameter_names(fn)
+        self.live: dict[int, set[str]] = {}
+        self.seconds: dict[str, list[gast.AST]] = {}
+        written: set[str] = set()
+
+        def after(stmt: gast.AST, live: set[str]) -> None:
+            if _written_into(stmt):
+                self.live.setdefault(id(stmt), set()).update(live)
+            live.difference_update(grammar.writes(stmt))
+            live.update(grammar.reads(stmt))
+
+        dataflow.Backward(after).run(fn.body, set())
+
+        def across(stmt: gast.AST, state: dict[str, frozenset]) -> None:
+            for name in _written_into(stmt):
+                if name in numbers:
+                    continue
+                group = state.get(name, frozenset())
+                direct = not isinstance(stmt, gast.AugAssign) or not isinstance(
+                    stmt.target, gast.Name
+                )
+                if direct:
+                    written.update(group)
+                for other, theirs in state.items():
+                    alive = other in self.live.get(id(stmt), ()) or (
+                        not direct and other in group and other != name
+                    )
+                    if other != name and theirs & group and alive:
+                        for n in (other, name):
+                            found = self.seconds.setdefault(n, [])
+                            if stmt not in found:
+                                found.append(stmt)
+                        written.update(group)
+            names = grammar.writes(stmt)
+            if not names or isinstance(stmt, gast.AugAssign):
+                return
+            group = frozenset()
+            if isinstance(stmt, gast.Assign):
+                for n in looks_into(stmt.value, classify):
+                    group |= state.get(n, frozenset())
+            for n in names:
+                # An array of its own, known by the statement that made it.
+                own = frozenset([id(stmt)]) if not group else group
+                state[n] = frozenset() if n in numbers else own
+
+        def meet(a, b):
+            return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in a | b}
+
+        start = {p: frozenset([p]) for p in self.parameters}
+        dataflow.Forward(across, meet).run(fn.body, start)
+        self.copied = [p for p in self.parameters if p in written]
+
+
+def _written_into(stmt: gast.AST) -> list[str]:
+    """The names through which a statement may write into an array."""
+    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+        return [stmt.target.id]
+    return grammar.mutates(stmt)
+
+
+def looks_into(value: gast.AST, classify: Callable[[gast.AST], Operation]) -> set[str]:
+    """The names whose arrays the value of an operation may share."""
+    if isinstance(value, gast.Name):
+        return {value.id}
+    if isinstance(value, gast.Subscript):
+        root = grammar.root(value)
+        return {root} if root and _is_basic(value.slice) else set()
+    if isinstance(value, (gast.Tuple, gast.List)):
+        return grammar.names_read(value)
+    if isinstance(value, gast.Attribute):
+        op = classify(value)
+        return {grammar.root(value)} - {""} if op.kind == "rule" else set()
+    if isinstance(value, gast.Call):
+        op = classify(value)
+        if op.kind in ("call", "opaque") and not is_fresh(op.callee):
+            return {n for a in value.args for n in grammar.names_read(a)}
+        if op.kind == "copy":
+            return set(op.operands)
+        if op.callee.__hash__ is not None and op.callee in VIEWS and op.inputs:
+            return grammar.names_read(op.inputs[0])
+    return set()
+
+
+class _Paths:
+    """Replaces second names by paths."""
+
+    def __init__(self, fn, source, flow: _MayAlias, check):
+        self.fn, self.source, self.flow, self.check = fn, source, flow, check
+        self.paths: dict[str, gast.AST] = {}
+        self.definitions: dict[str, list[gast.AST]] = {}
+        self.readers: dict[str, list[gast.AST]] = {}
+        self.home: dict[int, list[gast.AST]] = {}
+        self._survey(fn.body)
+        # The arrays of which elements are taken for numbers, by number of indices.
+        self.ranks: dict[str, set[int]] = {}
+        self.elements: set[str] = set()
+        for stmt in grammar.statements(fn.body):
+            name = self._second(stmt)
+            if name and self._is_element(stmt, name):
+                self.elements.add(name)
+                index = stmt.value.slice
+                count = len(index.elts) if isinstance(index, gast.Tuple) else 1
+                if not isinstance(stmt.value.value, gast.Name):
+                    raise unsupported(source, stmt, "this element", *WHY)
+                self.ranks.setdefault(stmt.value.value.id, set()).add(count)
+
+    def _survey(self, body: list[gast.AST]) -> None:
+        for stmt in body:
+            self.home[id(stmt)] = body
+            for n in grammar.writes(stmt):
+                self.definitions.setdefault(n, []).append(stmt)
+            for n in grammar.reads(stmt) | set(grammar.mutates(stmt)):
+                self.readers.setdefault(n, []).append(stmt)
+            for inner in grammar.blocks(stmt):
+                self._survey(inner)
+
+    def block(self, body: list[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for stmt in body:
+            name = self._second(stmt)
+            if name and not self._is_element(stmt, name):
+                self._refuse_unclear(stmt, name)
+                value = _Substitute(self.paths).visit(grammar.clone(stmt.value))
+                self.paths[name] = value
+                continue
+            stmt = self._replaced(stmt)
+            for inner in grammar.BLOCKS:
+                if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
+                    setattr(stmt, inner, self.block(getattr(stmt, inner)))
+            out.append(stmt)
+            for n in grammar.writes(stmt):
+                out += self._ranked(n, stmt)
+            if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+                out[-1:-1] = self._arrays(stmt)
+        return out or [grammar.located(gast.Pass(), body[0] if body else None)]
+
+    def _second(self, stmt: gast.AST) -> str:
+        """The second name that a statement gives to an array, if it does."""
+        if not isinstance(stmt, gast.Assign):
+            return ""
+        for name in grammar.writes(stmt):
+            if name in self.flow.seconds and looks_into(stmt.value, self.flow.classify):
+                return name
+        return ""
+
+    def _is_element(self, stmt: gast.Assign, name: str) -> bool:
+        """Whether ``v = a[i, j]`` reads a number rather than names a row."""
+        if not isinstance(stmt.value, gast.Subscript):
+            return False
+        index = stmt.value.slice
+        parts = index.elts if isinstance(index, gast.Tuple) else [index]
+        if any(
+            isinstance(p, gast.Slice)
+            or (isinstance(p, gast.Constant) and not isinstance(p.value, int))
+            for p in parts
+        ):
+            return False
+        # Written through, or read as an array: a row.
+        return not any(
+            name in grammar.mutates(s)
+            or any(
+                isinstance(n, (gast.Subscript, gast.Attribute))
+                and grammar.is_name(n.value, name)
+                for h in grammar.heads(s)
+                for n in gast.walk(h)
+            )
+            for s in self.readers.get(name, ())
+        ) and not self._only_added_to(name)
+
+    def _only_added_to(self, name: str) -> bool:
+        """Whether a name is read for nothing but ``v += e``: then `v` is a row."""
+        readers = self.readers.get(name, ())
+        return bool(readers) and all(
+            isinstance(s, gast.AugAssign) and grammar.is_name(s.target, name)
+            for s in readers
+        )
+
+    def _ranked(self, base: str, at: gast.AST) -> list[gast.AST]:
+        """A check that the elements taken of an array are numbers, not rows."""
+        return [
+            grammar.located(
+                self.check("check_rank", [grammar.constant(n)], {base: grammar.name(base)}),
+                at,
+            )
+            for n in sorted(self.ranks.get(base, ()))
+        ]
+
+    def _arrays(self, stmt: gast.AugAssign) -> list[gast.AST]:
+        """A check that ``y += e`` writes into an array that another name refers to."""
+        shared = [n for n, s in self.flow.seconds.items() if id(stmt) in map(id, s)]
+        name = stmt.target.id
+        if not shared or name in self.elements:
+            return []
+        test = self.check("check_arrays", [], {name: grammar.name(name)})
+        return [grammar.located(test, stmt)]
+
+    def _refuse_unclear(self, stmt: gast.Assign, name: str) -> None:
+        """Refuse a path that may lead elsewhere where the second name is used."""
+        home = self.home.get(id(stmt), [])
+        inside = {id(s) for s in grammar.statements(home)}
+        clear = (
+            isinstance(stmt.targets[0], gast.Name)
+            and len(self.definitions[name]) == 1
+            and name not in self.flow.parameters
+            and _is_path(stmt.value)
+            and all(id(s) in inside for s in self.readers.get(name, ()))
+            and all(self._steady(n, inside) for n in grammar.names_read(stmt.value))
+        )
+        if not clear:
+            raise unsupported(self.source, stmt, "this second name of an array", *WHY)
+
+    def _steady(self, name: str, inside: set[int]) -> bool:
+        """Whether a name keeps its binding while a second name is in use."""
+        found = [
+            s
+            for s in self.definitions.get(name, ())
+            if not isinstance(s, gast.AugAssign)
+        ]
+        again = sum(id(s) in inside for s in found)
+        return again == 0 or (len(found) == 1 and name not in self.flow.parameters)
+
+    def _replaced(self, stmt: gast.AST) -> gast.AST:
+        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            path = self.paths.get(stmt.target.id)
+            if path is not None and isinstance(path, gast.Name):
+                stmt.target = grammar.name(path.id, store=True)
+            elif path is not None:
+                place = gast.Subscript(
+                    grammar.clone(path), grammar.constant(Ellipsis), gast.Store()
+                )
+                stmt.target = place
+        if (grammar.reads(stmt) | set(grammar.mutates(stmt))) & self.paths.keys():
+            stmt = _Substitute(self.paths).visit(stmt)
+        return stmt
+
+
+class _Substitute(gast.NodeTransformer):
+    def __init__(self, paths):
+        self.paths = paths
+
+    def visit_Name(self, node):
+        if node.id in self.paths and isinstance(node.ctx, gast.Load):
+            return grammar.clone(self.paths[node.id])
+        return node
+
+    def visit_FunctionDef(self, node):
+        return node
+
+    def visit_If(self, node):
+        node.test = self.visit(node.test)
+        return node
+
+    visit_While = visit_If
+
+    def visit_For(self, node):
+        node.iter = self.visit(node.iter)
+        return node
+
+    def visit_With(self, node):
+        return node
+
+
+def _is_basic(index: gast.AST) -> bool:
+    """Whether an index may give a view: no list, no comparison, no array literal."""
+    parts = index.elts if isinstance(index, gast.Tuple) else [index]
+    return not any(isinstance(p, (gast.List, gast.Compare, gast.Call)) for p in parts)
+
+
+def _is_path(value: gast.AST) -> bool:
+    """Whether an expression leads from a name to a part of its array."""
+    while True:
+        if isinstance(value, gast.Name):
+            return True
+        if isinstance(value, gast.Subscript):
+            value = value.value
+        elif isinstance(value, gast.Attribute) and value.attr == "T":
+            value = value.value
+        elif (
+            isinstance(value, gast.Call)
+            and isinstance(value.func, gast.Attribute)
+            and value.func.attr in ("reshape", "ravel", "transpose", "swapaxes")
+            and isinstance(value.func.value, (gast.Name, gast.Subscript, gast.Attribute))
+        ):
+            value = value.func.value
+        else:
+            return False
