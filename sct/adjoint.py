@@ -95,6 +95,7 @@ class Context:
     derive: Callable[[Operation, tuple[str, ...]], tuple[Derived, dict[str, gast.AST]]]
     outer: Callable[[str, object], str]
     temporary: set[str]
+    passing: set[str] = field(default_factory=set)
 
 
 class Adjoints:
@@ -112,6 +113,7 @@ class Adjoints:
         self.fresh: set[str] = set()
         self.buffered: set[str] = set()
         self.narrow: set[str] = set()
+        self.passed: set[str] = set()
         self.indexed = {
             n
             for op in context.operations.values()
@@ -485,6 +487,8 @@ class _Line:
             )
         if full:
             coming = self._widen(target, coming, result)
+        if target in self.owner.passed:
+            result = replace(result, shape=coming.shape)
         parts = self._parts(op, bar, grammar.name(target), active)
         if op.rule.pointwise and any(
             self._short(part, result) for part in parts
@@ -498,6 +502,8 @@ class _Line:
     def _widen(self, target: str, coming: Fact, result: Fact) -> Fact:
         """Spread the adjoint of the target over its whole shape."""
         if _is_whole(coming, self.after, target):
+            return coming
+        if target in self.owner.passed:
             return coming
         self.coming[target] = coming
         self.spread(target, self.coming, new=True)
@@ -593,6 +599,9 @@ class _Line:
         own = self.fact(name)
         if own.shape == result.shape:
             return name, value, fact
+        if name in self.context.passing and result.shape <= fact.shape:
+            self.owner.passed.add(name)
+            return part
         numpy = self.context.use("module", "numpy")
         if own.scalar:
             return name, grammar.call(f"{numpy}.sum", value), NUMBER

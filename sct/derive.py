@@ -25,6 +25,7 @@ from sct.adjoint import Context, Derived
 from sct.analysis import dataflow
 from sct.analysis.activity import activity
 from sct.analysis.annotations import parameter_facts, return_fact
+from sct.analysis.passing import passing
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, must_be_scalar, shapes
 from sct.analysis.shift import without_free_extrema
 from sct.entry import entry
@@ -47,7 +48,7 @@ from sct.refusals import IN_PLACE, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.specialise import form_of, specialise
-from sct.views import in_place_forms, one_name_each
+from sct.views import alias_groups, in_place_forms, one_name_each
 from sct.storage import Storage, parameter_names
 from sct.templates.array_api import role
 
@@ -338,27 +339,30 @@ class _Function:
         self.promised = declared is not None and declared.scalar
         scalar = self.mode in ("grad", "value_and_grad") and not self.inner
         scalar = scalar or self.promised
-        found = shapes(fn, facts, self.inference)
+        found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
         if scalar:
-            _, points = must_be_scalar(fn, self.inference)
+            _, points = must_be_scalar(fn, self.inference, found.operands)
             entry = points[dataflow.start(fn.body)]
             facts = {
                 p: NUMBER if p in entry and not f.scalar else f for p, f in facts.items()
             }
             self.entry_scalars = entry & set(facts)
-            found = shapes(fn, facts, self.inference)
+            found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
             self.result = found.result
-            found = shapes(fn, facts, self.inference, scalar_result=True)
+            found = shapes(
+                fn, facts, self.inference, True, in_place=prepared.in_place
+            )
         else:
             self.entry_scalars = set()
             self.result = found.result
         self.shapes = found
         operations = without_free_extrema(fn, operations, found)
+        active = activity(fn, operations, wrt)
         self.context = Context(
             fn,
             self.normal.source,
             operations,
-            activity(fn, operations, wrt),
+            active,
             found,
             self.inference,
             self.names,
@@ -366,6 +370,7 @@ class _Function:
             self.derive,
             self.outer,
             self.temporary,
+            passing(fn, operations, active, self.temporary, self._takes_wide),
         )
         refuse_unknown_effects(self.context, self.resolve)
         scalars = _scalar_names(fn, found)
@@ -374,6 +379,8 @@ class _Function:
             self._fresh,
             self._pure_test,
             prepared.flags,
+            alias_groups(fn, self.operation, scalars),
+            lambda e: self._is_number(e, fn, found),
         )
         both = sweeps(self.context, wrt, self.seed, storage, self._cheap(scalars))
         self.wide = both.wide
@@ -384,6 +391,11 @@ class _Function:
             self.scalars.add(self.seed)
         return both
 
+    def _is_number(self, expr: gast.AST, fn: gast.FunctionDef, found: Shapes) -> bool:
+        """Whether a path certainly leads to a number."""
+        at_end = found.points.get(dataflow.end(fn.body), {})
+        return self.inference.fact(expr, at_end).scalar
+
     def _numbers(self, fn: gast.FunctionDef) -> set[str]:
         """The names that hold numbers, as far as that shows without the adjoint."""
         facts = parameter_facts(fn, self.normal.scope)
@@ -391,6 +403,14 @@ class _Function:
 
     def _call_check(self, helper: str, args: list, keywords: dict) -> gast.AST:
         return gast.Expr(grammar.call(self.use("helper", helper), *args, **keywords))
+
+    def _takes_wide(self, stmt: gast.AST, op: Operation) -> bool:
+        """Whether the adjoint of a result may be broadcast to more than its shape."""
+        if op.rule.pointwise or not op.rule.wide:
+            return op.rule.pointwise
+        facts = self.shapes.operands.get(stmt, {})
+        ranks = {self.inference.fact(a, facts).rank for a in op.arguments.values()}
+        return not ranks <= {1, 2}
 
     def _fresh(self, base: str) -> str:
         made = self.names.fresh(base)

@@ -164,6 +164,12 @@ def root(node: gast.AST) -> str:
     return node.id if isinstance(node, gast.Name) else ""
 
 
+def places(stmt: gast.AST) -> list[gast.AST]:
+    """The subscripts that a statement writes to."""
+    targets = getattr(stmt, "targets", None) or [getattr(stmt, "target", None)]
+    return [t for t in targets if isinstance(t, gast.Subscript)]
+
+
 def mutates(stmt: gast.AST) -> list[str]:
     """The names whose arrays a statement itself writes into."""
     targets = getattr(stmt, "targets", None) or [getattr(stmt, "target", None)]

@@ -39,10 +39,13 @@ class Prepared:
         The names that say how loops were left.
     augmented : set of (str, int)
         Name and line of the statements that were written ``x += e``.
+    in_place : set
+        Those statements themselves.
     """
 
     def __init__(self, fn: gast.FunctionDef, work: _Preparation):
         self.fn, self.flags, self.augmented = fn, work.flags, work.augmented_at
+        self.in_place = work.in_place
 
 
 def prepare(
@@ -87,6 +90,7 @@ class _Preparation:
         self.temporary = temporary
         self.flags: set[str] = set()
         self.augmented_at: set[tuple[str, int]] = set()
+        self.in_place: set[gast.AST] = set()
         self.unique = _unique_flags(fn)
         self.varied: set[str] = set()
         # For each loop around: the flags made for it, the names its body sets False.
@@ -130,7 +134,9 @@ class _Preparation:
         name = stmt.target.id
         self.augmented_at.add((name, stmt.lineno))
         value = gast.BinOp(grammar.name(name), stmt.op, stmt.value)
-        return grammar.assign(name, grammar.located(value, stmt), stmt)
+        made = grammar.assign(name, grammar.located(value, stmt), stmt)
+        self.in_place.add(made)
+        return made
 
     def store(self, stmt: gast.Assign | gast.AugAssign) -> list[gast.AST]:
         """``x[i] *= e`` by way of the element; ``x[i] = e`` and ``x[i] += e`` stay."""

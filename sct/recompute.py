@@ -108,6 +108,10 @@ class _Plan:
         if operands & user.new:
             return
         for n in operands - counters:
+            element = isinstance(stmt.value, gast.Subscript) and n not in self.single
+            if element and grammar.is_name(stmt.value.value, n):
+                # Elements are at hand as long as the array is.
+                continue
             if not self.steady(n) and not self._needed(steps, i, n):
                 return
         user.adjoint.insert(0, grammar.clone(stmt))

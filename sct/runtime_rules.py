@@ -118,14 +118,23 @@ def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):
 # Products.
 
 
+def sum_to_product(g, of_a, of_b):
+    """Return `g` summed to the shape of ``a @ b``, from which it was broadcast."""
+    if len(of_b) > 2:
+        of_a = np.broadcast_shapes(of_a[:-2], of_b[:-2]) + of_a[-2:]
+    shape = of_a[:-1] + of_b[-1:] if len(of_b) > 1 else of_a[:-1]
+    return g if np.shape(g) == shape else unbroadcast(g, np.empty(shape, g.dtype))
+
+
 def matmul_adjoint_a(g, a, b):
     """The adjoint of `a` in ``a @ b``, whatever the ranks."""
-    rank_a, rank_b = np.ndim(a), np.ndim(b)
-    if rank_b == 1:
-        a_bar = g * b if rank_a == 1 else g[..., None] * b
-    elif rank_b == 2:
-        a_bar = b @ g if rank_a == 1 else g @ b.T
-    elif rank_a == 1:
+    of_a, of_b = np.shape(a), np.shape(b)
+    g = sum_to_product(g, of_a, of_b)
+    if len(of_b) == 1:
+        a_bar = g * b if len(of_a) == 1 else g[..., None] * b
+    elif len(of_b) == 2:
+        a_bar = b @ g if len(of_a) == 1 else g @ np.transpose(b)
+    elif len(of_a) == 1:
         a_bar = (g[..., None, :] @ np.swapaxes(b, -1, -2))[..., 0, :]
     else:
         a_bar = g @ np.swapaxes(b, -1, -2)
@@ -134,15 +143,16 @@ def matmul_adjoint_a(g, a, b):
 
 def matmul_adjoint_b(g, a, b):
     """The adjoint of `b` in ``a @ b``, whatever the ranks."""
-    rank_a, rank_b = np.ndim(a), np.ndim(b)
-    if rank_a == 1:
-        b_bar = g * a if rank_b == 1 else g[..., None, :] * a[:, None]
-    elif rank_a == 2 and rank_b < 3:
-        b_bar = a.T @ g
-    elif rank_b < 3:
-        count = size_along(a, tuple(range(rank_a - 1)))
-        rows = np.reshape(a, (count, np.shape(a)[-1]))
-        b_bar = rows.T @ np.reshape(g, (count, *np.shape(g)[rank_a - 1 :]))
+    of_a, of_b = np.shape(a), np.shape(b)
+    g = sum_to_product(g, of_a, of_b)
+    if len(of_a) == 1:
+        b_bar = g * a if len(of_b) == 1 else g[..., None, :] * np.expand_dims(a, 1)
+    elif len(of_a) == 2 and len(of_b) < 3:
+        b_bar = np.transpose(a) @ g
+    elif len(of_b) < 3:
+        count = size_along(a, tuple(range(len(of_a) - 1)))
+        rows = np.reshape(a, (count, of_a[-1]))
+        b_bar = rows.T @ np.reshape(g, (count, *np.shape(g)[len(of_a) - 1 :]))
     else:
         b_bar = np.swapaxes(a, -1, -2) @ g
     return unbroadcast(b_bar, b)

@@ -25,6 +25,7 @@ import gast
 
 from sct import grammar
 from sct.adjoint import Step
+from sct.contents import Contents
 
 
 @dataclass(eq=False)
@@ -85,6 +86,10 @@ class Storage:
     flags : set of str
         Names that say by which ``break`` a loop was left: False in every turn but the
         last.
+    groups : dict
+        Name → the names that may refer to the same array.
+    is_number : callable
+        ``is_number(expr)``: whether an expression certainly gives a number.
     """
 
     def __init__(
@@ -93,15 +98,17 @@ class Storage:
         fresh: Callable[[str], str],
         pure: Callable[[gast.AST], bool],
         flags: set[str],
+        groups: dict[str, frozenset[str]],
+        is_number: Callable[[gast.AST], bool],
     ):
         self.fresh, self.pure, self.flags = fresh, pure, flags
+        self.groups, self.is_number = groups, is_number
         self.kept: dict[Step, Kept] = {}
         self.stacks: dict[str, str] = {}
         self.pushes: dict[str, int] = {}
         self._writes: dict[str, int] = {n: 1 for n in parameter_names(fn)}
         self._in_loops: set[str] = set()
         self._counters: set[str] = set()
-        self._content: set[str] = set()
         self._depth = 0
 
     def survey(self, steps: list[Step], in_loop: bool = False) -> None:
@@ -118,7 +125,7 @@ class Storage:
 
     def record(self, fn: gast.FunctionDef, steps: list[Step]) -> set[str]:
         """Decide for a whole function; returns the names pending at its end."""
-        self._content = set()
+        self.contents = Contents(steps, self.groups, self.steady)
         return self._block(steps, set(), set(parameter_names(fn)), None)
 
     def of(self, step: Step) -> Kept:
@@ -150,7 +157,8 @@ class Storage:
     def stack(self, name: str) -> str:
         """The stack of a variable."""
         if name not in self.stacks:
-            self.stacks[name] = self.fresh(f"{name.rstrip('_')}_stack")
+            stem = name.split(" ")[0].rstrip("_")
+            self.stacks[name] = self.fresh(f"{stem}_stack")
         return self.stacks[name]
 
     def single(self) -> set[str]:
@@ -207,52 +215,51 @@ class Storage:
         return pending
 
     def _simple(self, step: Step, pending: set[str]) -> set[str]:
+        self._keep_part(step)
         written = _written(step)
         kept = self.of(step) if written & (pending | step.old) else None
         for name in sorted(written & (pending | step.old)):
             keep, give = self._keep(name, step.stmt)
             kept.before.append(keep)
             (kept.last if name in step.new else kept.first).append(give)
-        self._keep_part(step)
-        self._content = _content_after(step, self._content)
         return (pending - written) | (step.old - written) | step.new
 
     def _keep_part(self, step: Step) -> None:
         """Keep the part of an array that a statement writes over."""
-        changed = [] if step.stmt is None else grammar.mutates(step.stmt)
-        if not changed or changed[0] not in self._content | step.old:
+        name = self.contents.overwritten(step)
+        if not name:
             return
         target = getattr(step.stmt, "target", None) or step.stmt.targets[0]
         part = grammar.clone(target)
         part.ctx = gast.Load()
-        part = gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
+        if not self.is_number(part):
+            part = gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
         kept = self.of(step)
-        step.old |= grammar.names_read(target) - {changed[0]}
+        step.old |= grammar.names_read(target) - {name}
         if not self._depth:
-            saved = self.fresh(f"{changed[0]}_saved")
+            saved = self.fresh(f"{name}_saved")
             kept.before.append(grammar.assign(saved, part, step.stmt))
             value: gast.AST = grammar.name(saved)
         else:
-            stack = self.stack(changed[0])
+            # Not the stack of the variable: that one may be popped in another order.
+            stack = self.stack(f"{name} in part")
             self.pushes[stack] = self.pushes.get(stack, 0) + 1
             push = gast.Expr(grammar.call(f"{stack}.append", part))
             kept.before.append(grammar.located(push, step.stmt))
-            value = self.pop(changed[0])
+            value = self.pop(f"{name} in part")
+        # The array itself must be at hand for its part to be given back.
+        step.old.add(name)
         kept.first.append(grammar.assign(grammar.clone(target), value, step.stmt))
 
     # -- branches ------------------------------------------------------------------
     def _if(
         self, step: Step, pending: set[str], bound: set[str], turn: Turn | None
     ) -> set[str]:
-        ends, bounds, contents = [], [], set()
-        content = self._content
+        ends, bounds = [], []
         for arm in step.arms:
             inner = set(bound)
-            self._content = set(content)
             ends.append(self._block(arm, pending, inner, turn))
             bounds.append(inner)
-            contents |= self._content
-        self._content = contents | step.old | step.new
         leaving = [_breaks(arm) for arm in step.arms]
         certain = [b for b, leaves in zip(bounds, leaving, strict=True) if not leaves]
         certainly = set.intersection(*certain) if certain else bounds[0]
@@ -322,13 +329,9 @@ class Storage:
         self._counters |= counter
         self._depth += 1
         turn = Turn(written, header)
-        # What a turn reads may be written over in the turns that follow.
-        self._content |= _content_of(step.arms[0], set(self._content))
-        before = set(self._content)
         end = self._block(step.arms[0], pending | header, bound | counter, turn)
         self._depth -= 1
         self._counters -= counter
-        self._content |= before | step.new | step.old
         # Without a turn, what was pending before still is.
         pending = (pending | end | step.new | step.old) - counter
         if isinstance(stmt, gast.For):
@@ -363,35 +366,6 @@ def parameter_names(fn: gast.FunctionDef) -> list[str]:
     a = fn.args
     listed = [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg]
     return [p.id for p in listed if p is not None]
-
-
-def _content_after(step: Step, content: set[str]) -> set[str]:
-    """The names whose arrays' contents adjoints read, after a statement."""
-    stmt = step.stmt
-    content = content | step.old
-    if isinstance(stmt, gast.Assign):
-        # Another name for the same array, maybe.
-        shared = bool(grammar.names_read(stmt.value) & content)
-        content = content - _written(step)
-        if shared and not isinstance(stmt.value, (gast.BinOp, gast.UnaryOp)):
-            content = content | _written(step)
-    return content | step.new
-
-
-def _content_of(steps: list[Step], content: set[str]) -> set[str]:
-    """The same after some steps, loops included."""
-    for step in steps:
-        if not step.arms:
-            content = _content_after(step, content)
-            continue
-        ends = [content]
-        for arm in step.arms:
-            inner = _content_of(arm, set(content))
-            if isinstance(step.stmt, (gast.For, gast.While)):
-                inner = _content_of(arm, inner | content)
-            ends.append(inner)
-        content = set().union(*ends) | step.old | step.new
-    return content
 
 
 def changed_in(steps: list[Step]) -> set[str]:

@@ -240,6 +240,24 @@ def looks_into(value: gast.AST, classify: Callable[[gast.AST], Operation]) -> se
     return set()
 
 
+def alias_groups(
+    fn: gast.FunctionDef, classify: Callable[[gast.AST], Operation], numbers: set[str]
+) -> dict[str, frozenset[str]]:
+    """For every name, the names that may refer to the same array at some time."""
+    groups: dict[str, set[str]] = {}
+    for stmt in grammar.statements(fn.body):
+        if not isinstance(stmt, gast.Assign):
+            continue
+        names = set(grammar.writes(stmt)) - numbers
+        into = looks_into(stmt.value, classify) - numbers
+        if not names or not into:
+            continue
+        joined = set().union(*[groups.get(n, {n}) for n in names | into])
+        for n in joined:
+            groups[n] = joined
+    return {n: frozenset(g) for n, g in groups.items()}
+
+
 class _Paths:
     """Replaces second names by paths."""
 

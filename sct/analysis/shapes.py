@@ -16,7 +16,7 @@ had scalar operands: `must_be_scalar` carries that backwards.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import gast
@@ -259,7 +259,8 @@ class Inference:
             return first
         if callee in CONSTRUCTORS:
             literal = not any(grammar.names_read(a) for a in args)
-            return unknown(("made", text(expr) if literal else id(expr)), array=True)
+            root = ("made", text(expr) if literal else id(expr))
+            return unknown(root, rank=_made_rank(callee, args, facts), array=True)
         if callee in (np.matmul, operator.matmul) and len(facts) == 2:
             return _matmul(*facts)
         if callee is np.dot and len(facts) == 2:
@@ -312,6 +313,20 @@ def _kept_again(fact: Fact, at: int | None) -> Fact | None:
         return None
     rank = None if fact.rank is None else fact.rank + 1
     return unknown(("kept", root[1], root[2]), rank=rank, array=True)
+
+
+def _made_rank(callee, args, facts: list[Fact]) -> int | None:
+    """The number of axes of a new array, where the text says it."""
+    if callee is np.eye:
+        return 2
+    if callee is np.arange:
+        return 1
+    if callee is np.linspace or not args or len(facts) != len(args):
+        return None
+    if isinstance(args[0], gast.Tuple):
+        starred = any(isinstance(e, gast.Starred) for e in args[0].elts)
+        return None if starred else len(args[0].elts)
+    return 1 if facts[0].integer and facts[0].scalar else None
 
 
 POINTWISE = {abs, round, divmod, np.where, np.maximum, np.minimum}
@@ -419,6 +434,7 @@ def shapes(
     parameters: Mapping[str, Fact],
     inference: Inference,
     scalar_result: bool = False,
+    in_place: Collection[gast.AST] = (),
 ) -> Shapes:
     """The facts of a function in ANF.
 
@@ -432,6 +448,9 @@ def shapes(
         Facts of single expressions.
     scalar_result : bool
         Whether the result is known to be a scalar.
+    in_place : collection
+        The statements ``x = x + e`` that were written ``x += e``: an array keeps its
+        shape there.
     """
     found = Shapes()
     joins: dict[tuple, Fact] = {}
@@ -442,7 +461,11 @@ def shapes(
         if isinstance(stmt, gast.For):
             facts = {n: INTEGER for n in names}
         elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
-            facts = {names[0]: inference.fact(stmt.value, state)}
+            old = state.get(names[0])
+            if stmt in in_place and old is not None and old.array and old.rank:
+                facts = {names[0]: old}
+            else:
+                facts = {names[0]: inference.fact(stmt.value, state)}
         elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Tuple):
             facts = _unpacked(stmt, names, inference.fact(stmt.value, state))
         else:
@@ -515,9 +538,14 @@ def _unpacked(stmt: gast.Assign, names: list[str], value: Fact) -> dict[str, Fac
 
 
 def must_be_scalar(
-    fn: gast.FunctionDef, inference: Inference
+    fn: gast.FunctionDef,
+    inference: Inference,
+    known: Mapping[gast.AST, Mapping[str, Fact]],
 ) -> tuple[dict[gast.AST, set[str]], dict[dataflow.Point, set[str]]]:
     """The names that must hold scalars for the function to return one.
+
+    What is written into an element of an array of known rank must be a scalar, too;
+    `known` holds what is known before each statement.
 
     Returns, for each statement, those of its operands and targets; and for each point
     all names.  The fact holds whenever execution gets from there to the return.
@@ -537,6 +565,13 @@ def must_be_scalar(
         wanted = {n for n in names if n in state}
         state.difference_update(names)
         found = set(wanted)
+        for place in grammar.places(stmt):
+            element = grammar.clone(place)
+            element.ctx = gast.Load()
+            if isinstance(stmt.value, gast.Name) and inference.fact(
+                element, known.get(stmt, {})
+            ).scalar:
+                state.add(stmt.value.id)
         if wanted and isinstance(stmt, gast.Assign):
             operands = _scalar_operands(stmt.value, inference)
             state.update(operands)
@@ -562,7 +597,7 @@ def _scalar_operands(value: gast.AST, inference: Inference) -> set[str]:
 
 
 def _with_scalars(fn: gast.FunctionDef, found: Shapes, inference: Inference) -> Shapes:
-    records, points = must_be_scalar(fn, inference)
+    records, points = must_be_scalar(fn, inference, found.operands)
 
     def refine(facts: dict[str, Fact], scalars: set[str]) -> dict[str, Fact]:
         return {

@@ -62,14 +62,14 @@ def scatter_(out, g, a, index, *, out_bar):
 
 @adjoint(matmul_adjoint_a, wrt=("g", "b"), zero=("a",), linear=True)
 def matmul_a(out, g, a, b, *, out_bar):
-    g_bar = out_bar @ b
+    g_bar = out_bar @ b + np.zeros_like(g)
     b_bar = matmul_adjoint_b(g, out_bar, b)
     return g_bar, b_bar
 
 
 @adjoint(matmul_adjoint_b, wrt=("g", "a"), zero=("b",), linear=True)
 def matmul_b(out, g, a, b, *, out_bar):
-    g_bar = a @ out_bar
+    g_bar = a @ out_bar + np.zeros_like(g)
     a_bar = matmul_adjoint_a(g, a, out_bar)
     return g_bar, a_bar
 

@@ -38,7 +38,7 @@ from .registry import adjoint, nondifferentiable
 nondifferentiable(np.linalg.matrix_rank)
 
 
-@adjoint(operator.matmul, np.matmul, linear=True)
+@adjoint(operator.matmul, np.matmul, linear=True, wide=True)
 def matmul(out, a, b, *, out_bar):
     if np.ndim(a) == 2 and np.ndim(b) == 2:
         a_bar = out_bar @ b.T

@@ -64,6 +64,9 @@ class Rule:
         Whether the primal is linear in each of `wrt`, so that a tangent is the sum of
         the primal's own values with one of them replaced by its tangent.  A string
         names a parameter: linear only if that one is None.
+    wide : bool
+        Whether `out_bar` may, unless all operands are known to be vectors or matrices,
+        also be broadcast to more than the shape of `out`.
     """
 
     primal: object
@@ -74,6 +77,7 @@ class Rule:
     full: bool | str = False
     pointwise: bool = False
     linear: bool | str = False
+    wide: bool = False
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -141,6 +145,7 @@ def adjoint(
     full: bool | str = True,
     pointwise: bool = False,
     linear: bool | str = False,
+    wide: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ..., *, out_bar)`` as the adjoint of `primals`.
 
@@ -151,7 +156,7 @@ def adjoint(
     wrt : tuple of str, optional
         The parameters that get an adjoint, in the order returned.  By default those
         without a default value.
-    zero, full, pointwise, linear
+    zero, full, pointwise, linear, wide
         As in `Rule`; a pointwise rule is never `full`.
 
     Raises
@@ -172,6 +177,7 @@ def adjoint(
                 False if pointwise else full,
                 pointwise,
                 linear,
+                wide,
             )
         return function
 

@@ -200,7 +200,7 @@ def small(x):
 @pytest.mark.parametrize("row", [r for r in ROWS if lookup(r.primal).zero], ids=str)
 def test_zero_derivatives(row):
     case = Case(row)
-    for name in case.rule.zero:
+    for name in set(case.rule.zero) & set(case.bound.arguments):
         case.x[name] = case.bound.arguments[name]
         v = tree_map(small, case.x[name])
         changed = case.primal(**{name: moved(case.x[name], 1, v)})

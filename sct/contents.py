@@ -1,0 +1,137 @@
+"""Which arrays' contents the backward sweep reads, and which stores leave them be.
+
+A name whose *value* an adjoint reads must be bound to the same array again when the
+backward sweep comes by; the elements of that array must be what they were, too.  Where
+the program writes into it in between, the part written over is kept, unless
+
+* no adjoint reads elements at all (only a shape, as ``np.zeros_like(x)`` does), or
+* the elements that adjoints have read by then are never those written (`disjoint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import gast
+
+from sct import grammar
+from sct.adjoint import Step
+from sct.analysis.disjoint import Place, never_earlier
+
+# Functions that read no elements of the argument at this position.
+SHAPE_ONLY = {
+    "zeros_like": 0,
+    "zero_like": 0,
+    "unbroadcast": 1,
+    "broadcast_like": 1,
+    "shape": 0,
+    "size": 0,
+    "ndim": 0,
+    "len": 0,
+}
+
+
+class Contents:
+    """What adjoints read of the contents of arrays.
+
+    Parameters
+    ----------
+    steps : list of Step
+        The steps of a function.
+    groups : dict
+        Name → the names that may refer to the same array, itself included.
+    steady : callable
+        ``steady(name)``: whether a name is never bound anew.
+    """
+
+    def __init__(
+        self,
+        steps: list[Step],
+        groups: dict[str, frozenset[str]],
+        steady: Callable[[str], bool],
+    ):
+        self.groups, self.steady = groups, steady
+        self.reads: dict[str, list[Place]] = {}
+        self.of_step: dict[Step, set[str]] = {}
+        self.stores: dict[Step, Place] = {}
+        self.views: dict[str, list[Place]] = {}
+        self._order = 0
+        self._walk(steps, ())
+
+    def _walk(self, steps: list[Step], loops: tuple[gast.AST, ...]) -> None:
+        for step in steps:
+            self._order += 1
+            found: set[str] = set()
+            for stmt in grammar.statements(step.adjoint):
+                for head in grammar.heads(stmt):
+                    for name, index in _elements(head):
+                        found.add(name)
+                        self.reads.setdefault(name, []).append(
+                            Place(index, loops, self._order)
+                        )
+            self.of_step[step] = found
+            self._note(step, loops)
+            inner = loops
+            if isinstance(step.stmt, (gast.For, gast.While)):
+                inner = (*loops, step.stmt)
+            for arm in step.arms:
+                self._walk(arm, inner)
+
+    def _note(self, step: Step, loops: tuple[gast.AST, ...]) -> None:
+        stmt = step.stmt
+        if stmt is None:
+            return
+        if grammar.mutates(stmt):
+            target = getattr(stmt, "target", None) or stmt.targets[0]
+            plain = isinstance(target, gast.Subscript) and grammar.is_name(target.value)
+            self.stores[step] = Place(target.slice if plain else None, loops, self._order)
+        elif isinstance(stmt, gast.Assign):
+            value = stmt.value
+            plain = isinstance(value, gast.Subscript) and grammar.is_name(value.value)
+            for n in grammar.writes(stmt):
+                self.views.setdefault(n, []).append(
+                    Place(value.slice if plain else None, loops, self._order)
+                )
+
+    def overwritten(self, step: Step) -> str:
+        """The array of which a store may write over what an adjoint has read."""
+        if step not in self.stores:
+            return ""
+        name = grammar.mutates(step.stmt)[0]
+        store = self.stores[step]
+        for other in self.groups.get(name, frozenset([name])):
+            places = self.reads.get(other, [])
+            if places and other != name:
+                places = self.views.get(other, [Place(None, (), 0)])
+            if not all(never_earlier(p, store, self.steady) for p in places):
+                return name
+        return ""
+
+
+def _elements(node: gast.AST):
+    """The names whose elements an expression reads, with the subscript if there is one."""
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, gast.Name):
+            if isinstance(n.ctx, gast.Load):
+                yield n.id, None
+        elif isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name):
+            if isinstance(n.ctx, gast.Load):
+                yield n.value.id, n.slice
+            stack.append(n.slice)
+        elif isinstance(n, gast.Attribute) and n.attr in ("shape", "dtype", "size", "ndim"):
+            continue
+        elif isinstance(n, gast.Call):
+            word = n.func.attr if isinstance(n.func, gast.Attribute) else getattr(n.func, "id", "")
+            skipped = SHAPE_ONLY.get(word)
+            if isinstance(n.func, gast.Attribute):
+                stack.append(n.func.value)
+            stack += [
+                a
+                for i, a in enumerate(n.args)
+                if i != skipped or not isinstance(a, gast.Name)
+            ]
+            stack += [k.value for k in n.keywords]
+        else:
+            stack += list(gast.iter_child_nodes(n))
