@@ -55,10 +55,14 @@ class Contents:
         self.of_step: dict[Step, set[str]] = {}
         self.stores: dict[Step, Place] = {}
         self.views: dict[str, list[Place]] = {}
+        # The loops whose every turn begins with an array of its own: name → how many.
+        self.renewed: dict[str, list[Place]] = {}
         self._order = 0
-        self._walk(steps, ())
+        self._walk(steps, (), True)
 
-    def _walk(self, steps: list[Step], loops: tuple[gast.AST, ...]) -> None:
+    def _walk(
+        self, steps: list[Step], loops: tuple[gast.AST, ...], always: bool
+    ) -> None:
         for step in steps:
             self._order += 1
             found: set[str] = set()
@@ -70,14 +74,17 @@ class Contents:
                             Place(index, loops, self._order)
                         )
             self.of_step[step] = found
-            self._note(step, loops)
+            self._note(step, loops, always)
             inner = loops
             if isinstance(step.stmt, (gast.For, gast.While)):
                 inner = (*loops, step.stmt)
+            whole = not isinstance(step.stmt, gast.If)
             for arm in step.arms:
-                self._walk(arm, inner)
+                self._walk(arm, inner, whole and (always or inner is not loops))
 
-    def _note(self, step: Step, loops: tuple[gast.AST, ...]) -> None:
+    def _note(
+        self, step: Step, loops: tuple[gast.AST, ...], always: bool
+    ) -> None:
         stmt = step.stmt
         if stmt is None:
             return
@@ -89,6 +96,10 @@ class Contents:
             value = stmt.value
             plain = isinstance(value, gast.Subscript) and grammar.is_name(value.value)
             for n in grammar.writes(stmt):
+                if always and not grammar.is_name(value):
+                    self.renewed.setdefault(n, []).append(
+                        Place(None, loops, self._order)
+                    )
                 self.views.setdefault(n, []).append(
                     Place(value.slice if plain else None, loops, self._order)
                 )
@@ -99,11 +110,19 @@ class Contents:
             return ""
         name = grammar.mutates(step.stmt)[0]
         store = self.stores[step]
+        carried = max(
+            (
+                len(p.loops)
+                for p in self.renewed.get(name, ())
+                if p.order < store.order and p.loops == store.loops[: len(p.loops)]
+            ),
+            default=0,
+        )
         for other in self.groups.get(name, frozenset([name])):
             places = self.reads.get(other, [])
             if places and other != name:
                 places = self.views.get(other, [Place(None, (), 0)])
-            if not all(never_earlier(p, store, self.steady) for p in places):
+            if not all(never_earlier(p, store, self.steady, carried) for p in places):
                 return name
         return ""
 

@@ -118,23 +118,23 @@ def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):
 # Products.
 
 
-def sum_to_product(g, of_a, of_b):
+def sum_to_product(g, a, b):
     """Return `g` summed to the shape of ``a @ b``, from which it was broadcast."""
-    if len(of_b) > 2:
-        of_a = np.broadcast_shapes(of_a[:-2], of_b[:-2]) + of_a[-2:]
-    shape = of_a[:-1] + of_b[-1:] if len(of_b) > 1 else of_a[:-1]
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + a.shape[-2:-1]
+    shape = stack + b.shape[-1:] if b.ndim > 1 else stack
     return g if np.shape(g) == shape else unbroadcast(g, np.empty(shape, g.dtype))
 
 
 def matmul_adjoint_a(g, a, b):
     """The adjoint of `a` in ``a @ b``, whatever the ranks."""
-    of_a, of_b = np.shape(a), np.shape(b)
-    g = sum_to_product(g, of_a, of_b)
-    if len(of_b) == 1:
-        a_bar = g * b if len(of_a) == 1 else g[..., None] * b
-    elif len(of_b) == 2:
-        a_bar = b @ g if len(of_a) == 1 else g @ np.transpose(b)
-    elif len(of_a) == 1:
+    b = b if hasattr(b, "ndim") else np.array(b)
+    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
+        g = sum_to_product(g, a, b)
+    if b.ndim == 1:
+        a_bar = g * b if a.ndim == 1 else g[..., None] * b
+    elif b.ndim == 2:
+        a_bar = b @ g if a.ndim == 1 else g @ b.T
+    elif a.ndim == 1:
         a_bar = (g[..., None, :] @ np.swapaxes(b, -1, -2))[..., 0, :]
     else:
         a_bar = g @ np.swapaxes(b, -1, -2)
@@ -143,18 +143,19 @@ def matmul_adjoint_a(g, a, b):
 
 def matmul_adjoint_b(g, a, b):
     """The adjoint of `b` in ``a @ b``, whatever the ranks."""
-    of_a, of_b = np.shape(a), np.shape(b)
-    g = sum_to_product(g, of_a, of_b)
-    if len(of_a) == 1:
-        b_bar = g * a if len(of_b) == 1 else g[..., None, :] * np.expand_dims(a, 1)
-    elif len(of_a) == 2 and len(of_b) < 3:
-        b_bar = np.transpose(a) @ g
-    elif len(of_b) < 3:
-        count = size_along(a, tuple(range(len(of_a) - 1)))
-        rows = np.reshape(a, (count, of_a[-1]))
-        b_bar = rows.T @ np.reshape(g, (count, *np.shape(g)[len(of_a) - 1 :]))
-    else:
+    a = a if hasattr(a, "ndim") else np.array(a)
+    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
+        g = sum_to_product(g, a, b)
+    if a.ndim == 1:
+        b_bar = g * a if b.ndim == 1 else g[..., None, :] * a[:, None]
+    elif b.ndim > 2:
         b_bar = np.swapaxes(a, -1, -2) @ g
+    elif a.ndim == 2:
+        b_bar = a.T @ g
+    else:
+        count = size_along(g, tuple(range(a.ndim - 1)))
+        rows = np.reshape(a, (count, a.shape[-1]))
+        b_bar = rows.T @ np.reshape(g, (count, *b.shape[1:]))
     return unbroadcast(b_bar, b)
 
 

@@ -17,17 +17,19 @@ the array it was taken from, an array handed to a function that may keep it.
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable
 
 import gast
 import numpy as np
 
-from sct import grammar
-from sct.analysis import dataflow
+from sct import grammar, operations
+from sct.analysis import dataflow, disjoint
 from sct.analysis.aliases import is_fresh
-from sct.errors import unsupported
+from sct.errors import SctError, unsupported
 from sct.names import Names
-from sct.operations import Operation
+from sct.operations import Operation, Resolver
 from sct.storage import parameter_names
 
 WHY = (
@@ -168,7 +170,11 @@ class _MayAlias:
             live.difference_update(grammar.writes(stmt))
             live.update(grammar.reads(stmt))
 
-        dataflow.Backward(after).run(fn.body, set())
+        liveness = dataflow.Backward(after)
+        liveness.run(fn.body, set())
+        self.alive_at = liveness.points
+        self.where = _places(fn.body)
+        self.fixed = _fixed(fn)
 
         def across(stmt: gast.AST, state: dict[str, frozenset]) -> None:
             for name in _written_into(stmt):
@@ -184,7 +190,9 @@ class _MayAlias:
                     alive = other in self.live.get(id(stmt), ()) or (
                         not direct and other in group and other != name
                     )
-                    if other != name and theirs & group and alive:
+                    if other != name and theirs & group and alive and not (
+                        direct and self._apart(name, other, stmt)
+                    ):
                         for n in (other, name):
                             found = self.seconds.setdefault(n, [])
                             if stmt not in found:
@@ -206,8 +214,79 @@ class _MayAlias:
             return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in a | b}
 
         start = {p: frozenset([p]) for p in self.parameters}
-        dataflow.Forward(across, meet).run(fn.body, start)
+        self.final = dataflow.Forward(across, meet).run(fn.body, start) or {}
         self.copied = [p for p in self.parameters if p in written]
+
+
+    def _apart(self, name: str, other: str, store: gast.AST) -> bool:
+        """Whether `other` looks into parts of `name` that a store does not touch."""
+        if any(
+            looks_into(getattr(s, "value", None), self.classify)
+            for s in self.where.definitions.get(name, ())
+        ):
+            return False
+        here = self.where[id(store)]
+        target = grammar.places(store)[0] if grammar.places(store) else None
+        if target is None or not grammar.is_name(target.value, name):
+            return False
+        written = disjoint.Place(target.slice, here.loops, here.order)
+        for stmt in self.where.definitions.get(other, ()):
+            value = getattr(stmt, "value", None)
+            if name not in looks_into(value, self.classify):
+                if looks_into(value, self.classify):
+                    return False
+                continue
+            if not (isinstance(value, gast.Subscript) and grammar.is_name(value.value, name)):
+                return False
+            there = self.where[id(stmt)]
+            # Turns that begin without the second name have nothing to do with it.
+            carried = 0
+            for loop in there.loops:
+                if other in self.alive_at.get(dataflow.start(loop.body), ()):
+                    break
+                carried += 1
+            read = disjoint.Place(value.slice, there.loops, there.order)
+            if not disjoint.never_earlier(
+                read, written, lambda n: n in self.fixed, carried
+            ):
+                return False
+        return True
+
+
+class _Where(dict):
+    """The loops around each statement and its place in the text, by its `id`."""
+
+    def __init__(self):
+        super().__init__()
+        self.definitions: dict[str, list[gast.AST]] = {}
+
+
+def _places(body: list[gast.AST]) -> _Where:
+    found = _Where()
+
+    def walk(body: list[gast.AST], loops: tuple[gast.AST, ...]) -> None:
+        for stmt in body:
+            found[id(stmt)] = disjoint.Place(None, loops, len(found))
+            for n in grammar.writes(stmt):
+                found.definitions.setdefault(n, []).append(stmt)
+            looping = isinstance(stmt, (gast.For, gast.While))
+            for inner in grammar.blocks(stmt):
+                walk(inner, (*loops, stmt) if looping else loops)
+
+    walk(body, ())
+    return found
+
+
+def _fixed(fn: gast.FunctionDef) -> set[str]:
+    """The names that are bound once and for all."""
+    count = dict.fromkeys(parameter_names(fn), 1)
+    looped: set[str] = set()
+    for stmt in grammar.statements(fn.body):
+        for n in [*grammar.writes(stmt), *grammar.mutates(stmt)]:
+            count[n] = count.get(n, 0) + 1
+        if isinstance(stmt, (gast.For, gast.While)):
+            looped |= grammar.all_writes([stmt])
+    return {n for n, c in count.items() if c == 1 and n not in looped}
 
 
 def _written_into(stmt: gast.AST) -> list[str]:
@@ -231,6 +310,8 @@ def looks_into(value: gast.AST, classify: Callable[[gast.AST], Operation]) -> se
         return {grammar.root(value)} - {""} if op.kind == "rule" else set()
     if isinstance(value, gast.Call):
         op = classify(value)
+        if op.kind == "call" and returns_new(op.callee):
+            return set()
         if op.kind in ("call", "opaque") and not is_fresh(op.callee):
             return {n for a in value.args for n in grammar.names_read(a)}
         if op.kind == "copy":
@@ -256,6 +337,35 @@ def alias_groups(
         for n in joined:
             groups[n] = joined
     return {n: frozenset(g) for n, g in groups.items()}
+
+
+_running: set[types.FunctionType] = set()
+
+
+@functools.lru_cache(maxsize=1024)
+def returns_new(function: types.FunctionType) -> bool:
+    """Whether what a user's function returns never looks into its arguments."""
+    from sct.normalise import normalise
+
+    if function in _running:
+        # A recursive call returns nothing that the function itself does not.
+        return True
+    _running.add(function)
+    try:
+        normal = normalise(function)
+        resolve = Resolver(normal.scope, {})
+        fn = normal.fn
+        flow = _MayAlias(fn, lambda e: operations.classify(e, resolve), set())
+    except SctError:
+        return False
+    finally:
+        _running.discard(function)
+    returned = grammar.names_read(fn.body[-1].value) if fn.body[-1].value else set()
+    # An argument's array is known by the name of its parameter.
+    return all(
+        n in flow.final and not any(isinstance(t, str) for t in flow.final[n])
+        for n in returned
+    )
 
 
 class _Paths:

@@ -73,7 +73,7 @@ def slope(f, args, i):
     for at in np.ndindex(out.shape):
         step = np.zeros_like(out)
         step[at] = 1e-6
-        ends = [[a + s * (k == i) for k, a in enumerate(args)] for s in (step, -step)]
+        ends = [[a + s if k == i else a for k, a in enumerate(args)] for s in (step, -step)]
         out[at] = (f(*ends[0]) - f(*ends[1])) / 2e-6
     return out
 

@@ -71,13 +71,13 @@ def never_earlier(
         common += 1
     if common == 0 and read.order > store.order:
         return True
-    if read.index is None or store.index is None:
-        return False
     # The read in an earlier turn of the loop at some level, or earlier in the same turn.
     levels = list(range(carried, common))
     cases: list[int | None] = [*levels]
     if read.order <= store.order:
         cases.append(None)
+    if cases and (read.index is None or store.index is None):
+        return False
     return all(_impossible(read, store, steady, common, level) for level in cases)
 
 
