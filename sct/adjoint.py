@@ -457,18 +457,17 @@ class _Line:
         The expressions may read the adjoint of the target, so that one is replaced
         only when nothing reads it any more.
         """
-        own = [p for p in parts if p[0] in coming]
-        # Those that begin last: the adjoint read here may be on its way to one of them.
-        parts = sorted(parts, key=lambda p: p[0] not in self.owner.bars)
+        sums: dict[str, tuple[gast.AST, Fact]] = {}
         for name, value, fact in parts:
-            if name not in coming:
-                self.add(name, value, fact)
-        if own:
-            value, fact = own[0][1], own[0][2]
-            for _, more, f in own[1:]:
-                value = gast.BinOp(value, gast.Add(), more)
+            if name in sums:
+                first, f = sums[name]
+                value = gast.BinOp(first, gast.Add(), value)
                 fact = Fact(normal(fact.shape | f.shape), None, array=fact.array or f.array)
-            self.add(own[0][0], value, fact)
+            sums[name] = value, fact
+        # Those that begin last: the adjoint read here may be on its way to one of them.
+        order = sorted(sums, key=lambda n: (n in coming, n not in self.owner.bars))
+        for name in order:
+            self.add(name, *sums[name])
 
     # -- rules ---------------------------------------------------------------------
     def _rule(self, op: Operation, target: str, coming: Fact, active) -> None:

@@ -61,7 +61,8 @@ SUFFIX = {"grad": "grad", "value_and_grad": "value_and_grad", "vjp": "vjp"}
 class Program:
     """The emitted functions of one module."""
 
-    def __init__(self):
+    def __init__(self, optimize: bool = True):
+        self.optimize = optimize
         self.units: dict[str, Unit] = {}
         self.names = Names(set())
         self.done: dict[tuple, Derived] = {}
@@ -474,6 +475,8 @@ class _Function:
             cheap=lambda node: trivial(node) or self._short(node),
             repeat=self._short,
         )
+        if not self.program.optimize:
+            return fn
         fn = optimize(fn, facts)
         return polish.polish(fn, facts, self.wide, self.settled, self.augmented)
 

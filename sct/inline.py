@@ -249,6 +249,18 @@ class _Substitute(gast.NodeTransformer):
                 return grammar.constant(found)
         return node
 
+    def visit_Call(self, node):
+        """``np.expand_dims(g, 1)`` of a literal axis is ``g[:, None]``."""
+        expands = isinstance(node.func, gast.Attribute) and node.func.attr == "expand_dims"
+        self.generic_visit(node)
+        axis = _value(node.args[1], {}) if expands else None
+        # Along a first or last axis `g` may be a plain number.
+        if axis is None or type(axis[0]) is not int or axis[0] < 1:
+            return node
+        parts = [gast.Slice(None, None, None) for _ in range(axis[0])]
+        index = gast.Tuple([*parts, grammar.constant(None)], gast.Load())
+        return gast.Subscript(node.args[0], index, gast.Load())
+
     def visit_Subscript(self, node):
         self.generic_visit(node)
         # `out_bar[1]` of a result that is unpacked at once.

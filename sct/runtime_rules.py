@@ -354,7 +354,7 @@ def lower_inverse(a):
     """The inverse of a lower triangular matrix, by halves."""
     n = np.shape(a)[-1]
     if n <= 32:
-        return np.linalg.inv(a)
+        return np.linalg.inv(np.tril(a))
     k = n // 2
     top = lower_inverse(a[..., :k, :k])
     bottom = lower_inverse(a[..., k:, k:])

@@ -154,6 +154,10 @@ class _Folder:
 
     def _product(self, node: gast.BinOp) -> gast.AST | None:
         left, right = node.left, node.right
+        if _is_whole(left) and self._inexact(right):
+            return gast.BinOp(grammar.constant(float(left.value)), gast.Mult(), right)
+        if _is_whole(right) and self._inexact(left):
+            return gast.BinOp(left, gast.Mult(), grammar.constant(float(right.value)))
         if _is_one(left) and self._inexact(right):
             return right
         if _is_one(right) and self._inexact(left):
@@ -224,6 +228,13 @@ class _Folder:
 
 def _is_number(node: gast.AST) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, float)
+
+
+def _is_whole(node: gast.AST) -> bool:
+    """Whether `node` is an integer literal that a float holds exactly."""
+    return isinstance(node, gast.Constant) and (
+        type(node.value) is int and abs(node.value) < 2**24
+    )
 
 
 def _is_one(node: gast.AST) -> bool:

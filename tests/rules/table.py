@@ -592,6 +592,8 @@ HELPERS = [
         (helper.kron_adjoint_a, helper.kron_adjoint_b),
         (((2,), (3,)), ((2, 3), (3, 2)), ((2,), (3, 2))),
     ),
+    Row(helper.lower_inverse, (np.tril(normal(3, 3)) + 3.0 * np.eye(3),)),
+    Row(helper.lower_inverse, (np.tril(normal(2, 40, 40)) + 9.0 * np.eye(40),)),
     Row(helper.scatter, (normal(4), np.zeros(5), np.array([0, 2, 2, -1]))),
     Row(helper.diagonal_adjoint, (normal(2), np.zeros((3, 4)), 2)),
     Row(helper.trace_adjoint, (normal(2), np.zeros((3, 4, 2)), 0, 0, 1)),
