@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from generated_examples.scalars import normal_cdf
+
 __all__ = ["black_scholes_grad"]
 
 
@@ -28,7 +30,6 @@ def black_scholes_grad(
     Held constant: `strike`.
     """
     # Forward sweep.
-    "The price of a European call option."
     sqrt = math.sqrt(expiry)
     spread = sigma * sqrt
     log = math.log(spot / strike)
@@ -36,32 +37,31 @@ def black_scholes_grad(
     d1 = (log + sum_ * expiry) / spread
     d2 = d1 - spread
     discount = math.exp(-rate * expiry)
-    normal_cdf_value, normal_cdf_tape_2 = normal_cdf_fwd(d1)
-    normal_cdf_value_2, normal_cdf_tape = normal_cdf_fwd(d2)
+    normal_cdf_value = normal_cdf(d1)
 
     # Backward sweep.
     # L43: return spot * normal_cdf(d1) - strike * discount * normal_cdf(d2)
     prod_bar = -out_bar
-    normal_cdf_value_bar = prod_bar * (strike * discount)
-    d2_bar = normal_cdf_bwd(d2, normal_cdf_tape, out_bar=normal_cdf_value_bar)
-    discount_bar = prod_bar * normal_cdf_value_2 * strike
+    prod_bar_2 = prod_bar * normal_cdf(d2)
+    d2_bar = normal_cdf_grad(d2, out_bar=prod_bar * (strike * discount))
+    discount_bar = prod_bar_2 * strike
     spot_bar = out_bar * normal_cdf_value
-    d1_bar = normal_cdf_bwd(d1, normal_cdf_tape_2, out_bar=out_bar * spot)
+    d1_bar = normal_cdf_grad(d1, out_bar=out_bar * spot)
     # L42: discount = math.exp(-rate * expiry)
     prod_bar = discount_bar * discount
     expiry_bar = -prod_bar * rate
     rate_bar = -prod_bar * expiry
     # L41: d2 = d1 - spread
-    d1_bar += d2_bar
+    d1_bar = d1_bar + d2_bar
     spread_bar = -d2_bar
     # L40: d1 = (math.log(spot / strike) + (rate + 0.5 * sigma**2) * expiry) / spread
     sum_ = sum_
-    sum_bar_2 = d1_bar / spread
     spread_bar -= d1_bar * (log + sum_ * expiry) / (spread * spread)
-    sum_bar = sum_bar_2 * expiry
+    sum_bar_2 = d1_bar / spread
     expiry_bar += sum_bar_2 * sum_
+    sum_bar = sum_bar_2 * expiry
     rate_bar += sum_bar
-    sigma_bar = 0.5 * sum_bar * 2 * sigma
+    sigma_bar = sum_bar * sigma
     spot_bar += sum_bar_2 / (spot / strike) / strike
     # L39: spread = sigma * math.sqrt(expiry)
     sigma_bar += spread_bar * sqrt
@@ -69,15 +69,12 @@ def black_scholes_grad(
     return spot_bar, rate_bar, sigma_bar, expiry_bar
 
 
-def normal_cdf_fwd(x: float):
-    """Forward sweep of `normal_cdf`: return its value and the tape."""
+def normal_cdf_grad(x: float, *, out_bar: float = 1.0) -> float:
+    """Return ``x_bar``: the gradient in `x`, scaled by `out_bar`."""
+    # Forward sweep.
     sqrt = math.sqrt(2.0)
-    return 0.5 * (1.0 + math.erf(x / sqrt)), (sqrt,)
 
-
-def normal_cdf_bwd(x: float, tape, *, out_bar: float) -> float:
-    """Backward sweep of `normal_cdf`: return ``x_bar``."""
-    (sqrt,) = tape
+    # Backward sweep.
     # L32: return 0.5 * (1.0 + math.erf(x / math.sqrt(2.0)))
     sum_bar = 0.5 * out_bar
     quot_bar = 2.0 / math.sqrt(math.pi) * sum_bar * math.exp(-(x / sqrt) * (x / sqrt))

@@ -16,7 +16,6 @@ def chain_grad(x, *, out_bar=1.0):
     check_inexact(x=x)
 
     # Forward sweep.
-    "An array method after another."
     T = x.T
     matmul = T @ x
     sum_ = matmul.sum(axis=0)
@@ -26,21 +25,11 @@ def chain_grad(x, *, out_bar=1.0):
     # L63: return (x.T @ x).sum(axis=0).mean() * x.max()
     hit = (x == max_).astype(max_.dtype)
     x_bar = out_bar * sum_.mean() * hit / np.sum(hit)
-    matmul_bar = np.expand_dims(broadcast_like(out_bar * max_ / np.size(sum_), sum_), 0)
-    matmul_bar = broadcast_like(matmul_bar, matmul)
-    T_bar = matmul_adjoint_a(matmul_bar, T, x)
-    x_bar += matmul_adjoint_b(matmul_bar, T, x) + T_bar.T
+    matmul_bar = np.expand_dims(unbroadcast(out_bar * max_ / np.size(sum_), sum_), 0)
+    matmul_bar = unbroadcast(matmul_bar, matmul)
+    x_bar += matmul_adjoint_b(matmul_bar, T, x)
+    x_bar += matmul_adjoint_a(matmul_bar, T, x).T
     return x_bar
-
-
-def broadcast_like(g, x):
-    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or isinstance(x, np.generic):
-        return g
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
 def check_inexact(**arguments):
@@ -61,24 +50,71 @@ def check_inexact(**arguments):
 
 def matmul_adjoint_a(g, a, b):
     """The adjoint of `a` in ``a @ b``, whatever the ranks."""
-    if np.ndim(b) == 1:
-        return unbroadcast(np.expand_dims(g, -1) * b, a)
-    if np.ndim(a) == 1:
-        g = np.expand_dims(g, -2)
-        rows = g @ np.swapaxes(b, -1, -2)
-        return unbroadcast(rows[..., 0, :], a)
-    return unbroadcast(g @ np.swapaxes(b, -1, -2), a)
+    b = b if hasattr(b, "ndim") else np.array(b)
+    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
+        g = sum_to_product(g, a, b)
+    if b.ndim == 1:
+        a_bar = g * b if a.ndim == 1 else g[..., None] * b
+    elif b.ndim == 2:
+        a_bar = b @ g if a.ndim == 1 else g @ b.T
+    elif a.ndim == 1:
+        a_bar = (g[..., None, :] @ np.swapaxes(b, -1, -2))[..., 0, :]
+    else:
+        a_bar = g @ np.swapaxes(b, -1, -2)
+    return unbroadcast(a_bar, a)
 
 
 def matmul_adjoint_b(g, a, b):
     """The adjoint of `b` in ``a @ b``, whatever the ranks."""
-    if np.ndim(a) == 1 and np.ndim(b) == 1:
-        return g * a
-    if np.ndim(a) == 1:
-        return unbroadcast(np.expand_dims(g, -2) * np.expand_dims(a, -1), b)
-    if np.ndim(b) == 1:
-        return unbroadcast(np.expand_dims(g, -1) * a, b)
-    return unbroadcast(np.swapaxes(a, -1, -2) @ g, b)
+    a = a if hasattr(a, "ndim") else np.array(a)
+    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
+        g = sum_to_product(g, a, b)
+    if a.ndim == 1:
+        b_bar = g * a if b.ndim == 1 else g[..., None, :] * a[:, None]
+    elif b.ndim > 2:
+        b_bar = np.swapaxes(a, -1, -2) @ g
+    elif a.ndim == 2:
+        b_bar = a.T @ g
+    else:
+        count = size_along(g, tuple(range(a.ndim - 1)))
+        rows = np.reshape(a, (count, a.shape[-1]))
+        b_bar = rows.T @ np.reshape(g, (count, *b.shape[1:]))
+    return unbroadcast(b_bar, b)
+
+
+def unbroadcast(g, x):
+    """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
+        return g
+    shape = getattr(x, "shape", ())
+    given = getattr(g, "shape", ())
+    if given != shape:
+        lead = len(given) - len(shape)
+        axes = tuple(
+            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+        )
+        if not shape:
+            g = g.sum()
+        elif axes:
+            g = sum_along(g, axes)
+        if shape and lead > 0:
+            g = g.reshape(g.shape[lead:])
+        if getattr(g, "shape", ()) != shape:
+            g = g + np.zeros_like(x)
+    have, want = getattr(g, "dtype", type(g)), getattr(x, "dtype", type(x))
+    if have is not want:
+        have, want = np.dtype(have), np.dtype(want)
+        if have.kind == "c" and want.kind == "f":
+            g, have = g.real, g.real.dtype if hasattr(g, "dtype") else np.dtype(float)
+        if (
+            have.kind == want.kind
+            and want.kind in "fc"
+            and have.itemsize > want.itemsize
+        ):
+            g = g.astype(want) if hasattr(g, "astype") else want.type(g)
+    return g
 
 
 def describe(x):
@@ -99,36 +135,28 @@ def describe(x):
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
-def unbroadcast(g, x):
-    """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if type(g) is type(x) and (
-        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
-    ):
-        return g
-    shape = getattr(x, "shape", ())
-    given = getattr(g, "shape", ())
-    if given != shape:
-        lead = len(given) - len(shape)
-        axes = tuple(
-            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
-        )
-        if not shape:
-            g = g.sum()
-        elif axes:
-            g = g.sum(axis=axes, keepdims=True)
-        if shape and lead > 0:
-            g = g.reshape(g.shape[lead:])
-        if getattr(g, "shape", ()) != shape:
-            g = g + np.zeros_like(x)
-    have, want = getattr(g, "dtype", type(g)), getattr(x, "dtype", type(x))
-    if have is not want:
-        have, want = np.dtype(have), np.dtype(want)
-        if have.kind == "c" and want.kind == "f":
-            g, have = g.real, g.real.dtype if hasattr(g, "dtype") else np.dtype(float)
-        if (
-            have.kind == want.kind
-            and want.kind in "fc"
-            and have.itemsize > want.itemsize
-        ):
-            g = g.astype(want) if hasattr(g, "astype") else want.type(g)
-    return g
+def sum_to_product(g, a, b):
+    """Return `g` summed to the shape of ``a @ b``, from which it was broadcast."""
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + a.shape[-2:-1]
+    shape = stack + b.shape[-1:] if b.ndim > 1 else stack
+    return g if np.shape(g) == shape else unbroadcast(g, np.empty(shape, g.dtype))
+
+
+def size_along(a, axis):
+    """The number of elements of `a` along an axis or several."""
+    shape = np.shape(a)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    size = 1
+    for i in axes:
+        size *= shape[i]
+    return size
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -22,8 +22,8 @@ def clamp_penalty_grad(
 
     # Backward sweep.
     # L129: return below**2 + above**2
-    above_bar = out_bar * 2 * above
-    below_bar = out_bar * 2 * below
+    above_bar = 2.0 * out_bar * above
+    below_bar = 2.0 * out_bar * below
     # L128: above = max(x - high, 0.0)
     diff_bar = above_bar * (1.0 * (x - high > 0.0) + 0.5 * (x - high == 0.0))
     x_bar = diff_bar
@@ -31,8 +31,8 @@ def clamp_penalty_grad(
     # L127: below = low - x if x < low else 0.0
     if x < low:
         # L127: below = low - x if x < low else 0.0
-        low_bar = below_bar
         x_bar = diff_bar - below_bar
+        low_bar = below_bar
     else:
         low_bar = 0.0
     return x_bar, low_bar, high_bar

@@ -19,7 +19,7 @@ def even_step_grad(x, n, *, out_bar=1.0):
     check_inexact(x=x)
     value, tape = even_step_fwd(x, n)
     check_scalar_result("even_step", value)
-    return even_step_bwd(x, n, tape, out_bar=out_bar)
+    return even_step_bwd(x, n, tape=tape, out_bar=out_bar)
 
 
 def odd_step_fwd(x, n):
@@ -32,7 +32,7 @@ def odd_step_fwd(x, n):
     return 0.5 * even_step_value, (sum_, diff, even_step_value, even_step_tape)
 
 
-def odd_step_bwd(x, n, tape, *, out_bar):
+def odd_step_bwd(x, n, *, tape, out_bar):
     """Backward sweep of `odd_step`: return ``x_bar``."""
     # L98: if n == 0:
     if n == 0:
@@ -40,8 +40,11 @@ def odd_step_bwd(x, n, tape, *, out_bar):
         return broadcast_like(-out_bar * np.sin(x), x)
     # L100: return 0.5 * even_step(x + 1.0, n - 1)
     sum_, diff, even_step_value, even_step_tape = tape
-    even_step_value_bar = broadcast_like(0.5 * out_bar, even_step_value)
-    return even_step_bwd(sum_, diff, even_step_tape, out_bar=even_step_value_bar)
+    even_step_value_bar = unbroadcast(0.5 * out_bar, even_step_value)
+    sum_bar = even_step_bwd(
+        sum_, diff, tape=even_step_tape, out_bar=even_step_value_bar
+    )
+    return sum_bar
 
 
 def even_step_fwd(x, n):
@@ -54,7 +57,7 @@ def even_step_fwd(x, n):
     return out, (prod, diff, out, odd_step_tape)
 
 
-def even_step_bwd(x, n, tape, *, out_bar):
+def even_step_bwd(x, n, *, tape, out_bar):
     """Backward sweep of `even_step`: return ``x_bar``."""
     # L92: if n == 0:
     if n == 0:
@@ -62,8 +65,8 @@ def even_step_bwd(x, n, tape, *, out_bar):
         return broadcast_like(out_bar, x)
     # L94: return odd_step(x * x, n - 1)
     prod, diff, out, odd_step_tape = tape
-    out_bar = broadcast_like(out_bar, out)
-    return 2.0 * (odd_step_bwd(prod, diff, odd_step_tape, out_bar=out_bar) * x)
+    out_bar = unbroadcast(out_bar, out)
+    return 2.0 * odd_step_bwd(prod, diff, tape=odd_step_tape, out_bar=out_bar) * x
 
 
 def check_inexact(**arguments):
@@ -102,6 +105,41 @@ def broadcast_like(g, x):
     return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
+def unbroadcast(g, x):
+    """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
+    if type(g) is type(x) and (
+        type(x) is float or g.shape == x.shape and g.dtype == x.dtype
+    ):
+        return g
+    shape = getattr(x, "shape", ())
+    given = getattr(g, "shape", ())
+    if given != shape:
+        lead = len(given) - len(shape)
+        axes = tuple(
+            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+        )
+        if not shape:
+            g = g.sum()
+        elif axes:
+            g = sum_along(g, axes)
+        if shape and lead > 0:
+            g = g.reshape(g.shape[lead:])
+        if getattr(g, "shape", ()) != shape:
+            g = g + np.zeros_like(x)
+    have, want = getattr(g, "dtype", type(g)), getattr(x, "dtype", type(x))
+    if have is not want:
+        have, want = np.dtype(have), np.dtype(want)
+        if have.kind == "c" and want.kind == "f":
+            g, have = g.real, g.real.dtype if hasattr(g, "dtype") else np.dtype(float)
+        if (
+            have.kind == want.kind
+            and want.kind in "fc"
+            and have.itemsize > want.itemsize
+        ):
+            g = g.astype(want) if hasattr(g, "astype") else want.type(g)
+    return g
+
+
 def describe(x):
     """Return what `x` is, in words."""
     dtype, shape = getattr(x, "dtype", None), getattr(x, "shape", ())
@@ -118,3 +156,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -19,13 +19,14 @@ def fast_power_grad(x, n, *, out_bar=1.0):
     check_inexact(x=x)
     value, tape = fast_power_fwd(x, n)
     check_scalar_result("fast_power", value)
-    return fast_power_bwd(x, n, tape, out_bar=out_bar)
+    return fast_power_bwd(x, n, tape=tape, out_bar=out_bar)
 
 
 def fast_power_fwd(x, n):
     """Forward sweep of `fast_power`: return its value and the tape."""
     if n == 0:
         return 1.0, ()
+    prod = None
     floor = n // 2
     half, fast_power_tape = fast_power_fwd(x, floor)
     if n % 2 == 0:
@@ -36,7 +37,7 @@ def fast_power_fwd(x, n):
     return out, (floor, half, fast_power_tape, out, prod)
 
 
-def fast_power_bwd(x, n, tape, *, out_bar):
+def fast_power_bwd(x, n, *, tape, out_bar):
     """Backward sweep of `fast_power`: return ``x_bar``."""
     # L75: if n == 0:
     if n == 0:
@@ -49,13 +50,13 @@ def fast_power_bwd(x, n, tape, *, out_bar):
         x_bar = zero_like(x)
     else:
         # L80: return x * half * half
-        out_bar = broadcast_like(out_bar, out)
+        out_bar = unbroadcast(out_bar, out)
         prod_bar = out_bar * half
         half_bar = unbroadcast(out_bar * prod, half)
-        x_bar = unbroadcast(prod_bar * half, x)
         half_bar = half_bar + unbroadcast(prod_bar * x, half)
+        x_bar = unbroadcast(prod_bar * half, x)
     # L77: half = fast_power(x, n // 2)
-    return x_bar + fast_power_bwd(x, floor, fast_power_tape, out_bar=half_bar)
+    return x_bar + fast_power_bwd(x, floor, tape=fast_power_tape, out_bar=half_bar)
 
 
 def check_inexact(**arguments):
@@ -110,7 +111,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -155,3 +156,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -44,17 +44,18 @@ def gaussian_loglik_grad(
 
 def solve_adjoint_a(g, y, a, b):
     """The adjoint of `a` in ``y = np.linalg.solve(a, b)``."""
+    transposed = np.swapaxes(a, -1, -2)
     if np.ndim(b) == 1:
-        y, g = np.expand_dims(y, -1), np.expand_dims(g, -1)
-    b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g)
+        b_bar = np.linalg.solve(transposed, g[..., None])
+        return unbroadcast(-b_bar * y[..., None, :], a)
+    b_bar = np.linalg.solve(transposed, g)
     return unbroadcast(-b_bar @ np.swapaxes(y, -1, -2), a)
 
 
 def solve_adjoint_b(g, a, b):
     """The adjoint of `b` in ``np.linalg.solve(a, b)``."""
     if np.ndim(b) == 1:
-        g = np.expand_dims(g, -1)
-        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g)
+        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g[..., None])
         return unbroadcast(b_bar[..., 0], b)
     return unbroadcast(np.linalg.solve(np.swapaxes(a, -1, -2), g), b)
 
@@ -75,7 +76,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -92,3 +93,13 @@ def unbroadcast(g, x):
         ):
             g = g.astype(want) if hasattr(g, "astype") else want.type(g)
     return g
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -17,7 +17,6 @@ def horner_grad(x: float, c: Array, *, out_bar: float = 1.0) -> tuple[float, Arr
     """Return ``(x_bar, c_bar)``: the gradient in `x` and `c`, scaled by `out_bar`."""
     # Forward sweep.
     p_stack = []
-    "A polynomial with the coefficients `c`, highest power first."
     p = 0.0
     for k in range(len(c)):
         p_stack.append(p)
@@ -32,8 +31,7 @@ def horner_grad(x: float, c: Array, *, out_bar: float = 1.0) -> tuple[float, Arr
     for k in reversed(range(len(c))):
         # L57: p = p * x + c[k]
         p = p_stack.pop()
-        prod_bar = p_bar
         c_bar[k] += p_bar
-        p_bar *= x
-        x_bar += prod_bar * p
+        x_bar += p_bar * p
+        p_bar = p_bar * x
     return x_bar, c_bar

@@ -21,8 +21,9 @@ def horner_over_grad(x, coefficients, *, out_bar=1.0):
     # Forward sweep.
     p_stack = []
     p = 0.0
-    for i in range(len(coefficients)):
-        c = coefficients[i]
+    coefficients_items = list(coefficients)
+    for i in range(len(coefficients_items)):
+        c = coefficients_items[i]
         p_stack.append(p)
         p = p * x + c
     check_scalar_result("horner_over", p)
@@ -32,12 +33,11 @@ def horner_over_grad(x, coefficients, *, out_bar=1.0):
     p_bar = out_bar
     x_bar = zero_like(x)
     # L63: for c in coefficients:
-    for i in reversed(range(len(coefficients))):
+    for _ in reversed(range(len(coefficients_items))):
         # L64: p = p * x + c
         p = p_stack.pop()
-        prod_bar = p_bar
-        p_bar *= x
-        x_bar += prod_bar * p
+        x_bar += p_bar * p
+        p_bar = p_bar * x
     return x_bar
 
 

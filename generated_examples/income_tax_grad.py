@@ -19,7 +19,6 @@ def income_tax_grad(income, allowance, low, high, *, out_bar=1.0):
     check_inexact(income=income, low=low, high=high)
 
     # Forward sweep.
-    "Tax in three brackets, which a reader leaves as soon as it is known."
     taxable = income - allowance
     if taxable <= 0.0:
         out = 0.0 * income
@@ -110,7 +109,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -155,3 +154,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

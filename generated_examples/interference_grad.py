@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from generated_examples.scalars import damped_wave
-
 __all__ = ["interference_grad"]
 
 
@@ -18,18 +16,26 @@ def interference_grad(t, shift, *, out_bar=1.0):
     check_inexact(t=t, shift=shift)
 
     # Forward sweep.
-    "Calls by keyword, and a closure."
-
-    def delayed(amplitude):
-        return amplitude * damped_wave(t - shift, rate=0.1)
-
-    damped_wave_value, damped_wave_tape = damped_wave_fwd(t, frequency=3.0)
-    check_scalar_result("interference", damped_wave_value + delayed(0.5))
+    damped_wave_value, damped_wave_tape_2 = damped_wave_fwd(t, frequency=3.0)
+    amplitude = 0.5
+    diff = t - shift
+    damped_wave_value_2, damped_wave_tape = damped_wave_fwd(diff, rate=0.1)
+    check_scalar_result(
+        "interference", damped_wave_value + amplitude * damped_wave_value_2
+    )
 
     # Backward sweep.
+    # L121: return amplitude * damped_wave(t - shift, rate=0.1)
+    damped_wave_value_bar = out_bar * amplitude
+    diff_bar = damped_wave_bwd(
+        diff, rate=0.1, tape=damped_wave_tape, out_bar=damped_wave_value_bar
+    )
+    t_bar = unbroadcast(diff_bar, t)
+    shift_bar = unbroadcast(-diff_bar, shift)
     # L123: return damped_wave(t, frequency=3.0) + delayed(0.5)
-    t_bar = damped_wave_bwd(t, damped_wave_tape, frequency=3.0, out_bar=out_bar)
-    shift_bar = zero_like(shift)
+    t_bar = t_bar + damped_wave_bwd(
+        t, frequency=3.0, tape=damped_wave_tape_2, out_bar=out_bar
+    )
     return t_bar, shift_bar
 
 
@@ -42,7 +48,7 @@ def damped_wave_fwd(t, *, rate=0.3, frequency=2.0):
     return exp * cos, (neg, exp, prod, cos)
 
 
-def damped_wave_bwd(t, tape, *, rate=0.3, frequency=2.0, out_bar):
+def damped_wave_bwd(t, *, rate=0.3, frequency=2.0, tape, out_bar):
     """Backward sweep of `damped_wave`: return ``t_bar``."""
     neg, exp, prod, cos = tape
     # L114: return np.exp(-rate * t) * np.cos(frequency * t)
@@ -78,16 +84,6 @@ def check_scalar_result(function, out):
         )
 
 
-def zero_like(x):
-    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
-        return 0j if isinstance(x, complex) else 0.0
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
-
-
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
     if type(g) is type(x) and (
@@ -104,7 +100,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -139,3 +135,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -28,55 +28,40 @@ def kalman_filter_grad(
     matmul_stack_2 = []
     matmul_stack_3 = []
     matmul_stack_4 = []
-    matmul_stack_5 = []
-    matmul_stack_6 = []
-    matmul_stack_7 = []
-    matmul_stack_8 = []
-    matmul_stack_9 = []
     s_stack = []
     slogdet_stack = []
     solve_stack = []
     solve_stack_2 = []
-    "The log likelihood of a linear Gaussian state space model."
     len_ = len(a)
     m = np.zeros(len_)
     p = np.eye(len_)
-    for i in range(len(ys)):
-        y = ys[i]
+    ys_items = list(ys)
+    for i in range(len(ys_items)):
+        y = ys_items[i]
         m_stack.append(m)
         m = a @ m
         matmul = a @ p
         matmul_stack.append(matmul)
-        matmul_2 = matmul @ a.T
-        matmul_stack_3.append(matmul_2)
         p_stack.append(p)
-        p = matmul_2 + q
-        matmul_3 = h @ p
-        matmul_stack_4.append(matmul_3)
-        matmul_4 = matmul_3 @ h.T
-        matmul_stack_5.append(matmul_4)
-        s = matmul_4 + r
+        p = matmul @ a.T + q
+        matmul_2 = h @ p
+        matmul_stack_2.append(matmul_2)
+        s = matmul_2 @ h.T + r
         s_stack.append(s)
-        matmul_5 = h @ m
-        matmul_stack_6.append(matmul_5)
-        e = y - matmul_5
+        e = y - h @ m
         e_stack.append(e)
-        matmul_stack_7.append(matmul_3)
-        solve = np.linalg.solve(s, matmul_3)
+        matmul_stack_3.append(matmul_2)
+        solve = np.linalg.solve(s, matmul_2)
         solve_stack.append(solve)
         gain = solve.T
         slogdet_stack.append(np.linalg.slogdet(s))
         solve_stack_2.append(np.linalg.solve(s, e))
-        matmul_7 = gain @ e
-        matmul_stack_8.append(matmul_7)
         m_stack.append(m)
-        m = m + matmul_7
-        matmul_8 = gain @ h
-        matmul_stack_9.append(matmul_8)
-        matmul_9 = matmul_8 @ p
-        matmul_stack_2.append(matmul_9)
+        m = m + gain @ e
+        matmul_3 = gain @ h
+        matmul_stack_4.append(matmul_3)
         p_stack.append(p)
-        p = p - matmul_9
+        p = p - matmul_3 @ p
 
     # Backward sweep.
     # L158: return total
@@ -86,31 +71,26 @@ def kalman_filter_grad(
     q_bar = np.zeros_like(q)
     r_bar = np.zeros_like(r)
     # L149: for y in ys:
-    for i in reversed(range(len(ys))):
+    for _ in reversed(range(len(ys_items))):
         solve_2 = solve_stack_2.pop()
         solve = solve_stack.pop()
         slogdet = slogdet_stack.pop()
         s = s_stack.pop()
-        matmul_8 = matmul_stack_9.pop()
-        matmul_7 = matmul_stack_8.pop()
-        matmul_6 = matmul_stack_7.pop()
-        matmul_5 = matmul_stack_6.pop()
-        matmul_4 = matmul_stack_5.pop()
         matmul_3 = matmul_stack_4.pop()
-        matmul_2 = matmul_stack_3.pop()
-        matmul_9 = matmul_stack_2.pop()
+        matmul_4 = matmul_stack_3.pop()
+        matmul_2 = matmul_stack_2.pop()
         matmul = matmul_stack.pop()
         e = e_stack.pop()
         # L157: p = p - gain @ h @ p
         p = p_stack.pop()
-        matmul_bar = unbroadcast(-p_bar, matmul_9)
-        matmul_bar_2 = matmul_adjoint_a(matmul_bar, matmul_8, p)
-        p_bar = unbroadcast(p_bar, p) + matmul_adjoint_b(matmul_bar, matmul_8, p)
+        matmul_bar = -p_bar
+        p_bar = unbroadcast(p_bar, p) + matmul_adjoint_b(matmul_bar, matmul_3, p)
+        matmul_bar = matmul_adjoint_a(matmul_bar, matmul_3, p)
         gain = solve.T
-        gain_bar = matmul_adjoint_a(matmul_bar_2, gain, h)
+        gain_bar = matmul_adjoint_a(matmul_bar, gain, h)
         # L156: m = m + gain @ e
         m = m_stack.pop()
-        matmul_bar = unbroadcast(m_bar, matmul_7)
+        matmul_bar = m_bar
         m_bar = unbroadcast(m_bar, m)
         gain_bar = gain_bar + matmul_adjoint_a(matmul_bar, gain, e)
         e_bar = matmul_adjoint_b(matmul_bar, gain, e)
@@ -118,29 +98,27 @@ def kalman_filter_grad(
         sum_bar = -0.5 * out_bar
         e_bar += matmul_adjoint_a(sum_bar, e, solve_2)
         solve_bar = matmul_adjoint_b(sum_bar, e, solve_2)
-        s_bar = solve_adjoint_a(solve_bar, solve_2, s, e)
         e_bar += solve_adjoint_b(solve_bar, s, e)
+        s_bar = solve_adjoint_a(solve_bar, solve_2, s, e)
         slogdet_bar = np.zeros_like(slogdet)
         slogdet_bar[1] = sum_bar
         scale = np.expand_dims(slogdet_bar[1], (-1, -2))
         s_bar = s_bar + scale * np.swapaxes(np.linalg.inv(s), -1, -2)
         # L154: gain = np.linalg.solve(s, h @ p).T
         solve_bar = gain_bar.T
-        s_bar = s_bar + solve_adjoint_a(solve_bar, solve, s, matmul_6)
-        p_bar = p_bar + matmul_adjoint_b(solve_adjoint_b(solve_bar, s, matmul_6), h, p)
+        s_bar = s_bar + solve_adjoint_a(solve_bar, solve, s, matmul_4)
+        p_bar = p_bar + matmul_adjoint_b(solve_adjoint_b(solve_bar, s, matmul_4), h, p)
         # L153: e = y - h @ m
-        m_bar = m_bar + matmul_adjoint_b(unbroadcast(-e_bar, matmul_5), h, m)
+        m_bar = m_bar + matmul_adjoint_b(-e_bar, h, m)
         # L152: s = h @ p @ h.T + r
         r_bar += unbroadcast(s_bar, r)
-        matmul_bar = matmul_adjoint_a(unbroadcast(s_bar, matmul_4), matmul_3, h.T)
-        p_bar = p_bar + matmul_adjoint_b(matmul_bar, h, p)
+        p_bar = p_bar + matmul_adjoint_b(matmul_adjoint_a(s_bar, matmul_2, h.T), h, p)
         # L151: p = a @ p @ a.T + q
         p = p_stack.pop()
-        matmul_bar_2 = unbroadcast(p_bar, matmul_2)
         q_bar += unbroadcast(p_bar, q)
         T = a.T
-        matmul_bar = matmul_adjoint_a(matmul_bar_2, matmul, T)
-        a_bar += matmul_adjoint_b(matmul_bar_2, matmul, T).T
+        matmul_bar = matmul_adjoint_a(p_bar, matmul, T)
+        a_bar += matmul_adjoint_b(p_bar, matmul, T).T
         a_bar += matmul_adjoint_a(matmul_bar, a, p)
         p_bar = matmul_adjoint_b(matmul_bar, a, p)
         # L150: m = a @ m
@@ -152,39 +130,52 @@ def kalman_filter_grad(
 
 def matmul_adjoint_a(g, a, b):
     """The adjoint of `a` in ``a @ b``, whatever the ranks."""
-    if np.ndim(b) == 1:
-        return unbroadcast(np.expand_dims(g, -1) * b, a)
-    if np.ndim(a) == 1:
-        g = np.expand_dims(g, -2)
-        rows = g @ np.swapaxes(b, -1, -2)
-        return unbroadcast(rows[..., 0, :], a)
-    return unbroadcast(g @ np.swapaxes(b, -1, -2), a)
+    b = b if hasattr(b, "ndim") else np.array(b)
+    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
+        g = sum_to_product(g, a, b)
+    if b.ndim == 1:
+        a_bar = g * b if a.ndim == 1 else g[..., None] * b
+    elif b.ndim == 2:
+        a_bar = b @ g if a.ndim == 1 else g @ b.T
+    elif a.ndim == 1:
+        a_bar = (g[..., None, :] @ np.swapaxes(b, -1, -2))[..., 0, :]
+    else:
+        a_bar = g @ np.swapaxes(b, -1, -2)
+    return unbroadcast(a_bar, a)
 
 
 def matmul_adjoint_b(g, a, b):
     """The adjoint of `b` in ``a @ b``, whatever the ranks."""
-    if np.ndim(a) == 1 and np.ndim(b) == 1:
-        return g * a
-    if np.ndim(a) == 1:
-        return unbroadcast(np.expand_dims(g, -2) * np.expand_dims(a, -1), b)
-    if np.ndim(b) == 1:
-        return unbroadcast(np.expand_dims(g, -1) * a, b)
-    return unbroadcast(np.swapaxes(a, -1, -2) @ g, b)
+    a = a if hasattr(a, "ndim") else np.array(a)
+    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
+        g = sum_to_product(g, a, b)
+    if a.ndim == 1:
+        b_bar = g * a if b.ndim == 1 else g[..., None, :] * a[:, None]
+    elif b.ndim > 2:
+        b_bar = np.swapaxes(a, -1, -2) @ g
+    elif a.ndim == 2:
+        b_bar = a.T @ g
+    else:
+        count = size_along(g, tuple(range(a.ndim - 1)))
+        rows = np.reshape(a, (count, a.shape[-1]))
+        b_bar = rows.T @ np.reshape(g, (count, *b.shape[1:]))
+    return unbroadcast(b_bar, b)
 
 
 def solve_adjoint_a(g, y, a, b):
     """The adjoint of `a` in ``y = np.linalg.solve(a, b)``."""
+    transposed = np.swapaxes(a, -1, -2)
     if np.ndim(b) == 1:
-        y, g = np.expand_dims(y, -1), np.expand_dims(g, -1)
-    b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g)
+        b_bar = np.linalg.solve(transposed, g[..., None])
+        return unbroadcast(-b_bar * y[..., None, :], a)
+    b_bar = np.linalg.solve(transposed, g)
     return unbroadcast(-b_bar @ np.swapaxes(y, -1, -2), a)
 
 
 def solve_adjoint_b(g, a, b):
     """The adjoint of `b` in ``np.linalg.solve(a, b)``."""
     if np.ndim(b) == 1:
-        g = np.expand_dims(g, -1)
-        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g)
+        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g[..., None])
         return unbroadcast(b_bar[..., 0], b)
     return unbroadcast(np.linalg.solve(np.swapaxes(a, -1, -2), g), b)
 
@@ -205,7 +196,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -232,3 +223,30 @@ def zero_like(x):
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+
+
+def sum_to_product(g, a, b):
+    """Return `g` summed to the shape of ``a @ b``, from which it was broadcast."""
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + a.shape[-2:-1]
+    shape = stack + b.shape[-1:] if b.ndim > 1 else stack
+    return g if np.shape(g) == shape else unbroadcast(g, np.empty(shape, g.dtype))
+
+
+def size_along(a, axis):
+    """The number of elements of `a` along an axis or several."""
+    shape = np.shape(a)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    size = 1
+    for i in axes:
+        size *= shape[i]
+    return size
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -24,17 +24,15 @@ def layer_norm_grad(x, gain, shift, eps=1e-05, *, out_bar=1.0):
     diff = x - mean
     prod = gain * diff
     sqrt = np.sqrt(var + eps)
-    quot = prod / sqrt
-    y = quot + shift
+    y = prod / sqrt + shift
 
     # Backward sweep.
     # L91: return np.sum(y**3)
-    y_bar = out_bar * 3 * y**2
+    y_bar = 3.0 * out_bar * y**2
     # L90: y = gain * (x - mean) / np.sqrt(var + eps) + shift
-    quot_bar = unbroadcast(y_bar, quot)
     shift_bar = unbroadcast(y_bar, shift)
-    prod_bar = unbroadcast(quot_bar / sqrt, prod)
-    sum_bar = 0.5 * unbroadcast(-quot_bar * prod / (sqrt * sqrt), sqrt) / sqrt
+    prod_bar = unbroadcast(y_bar / sqrt, prod)
+    sum_bar = 0.5 * unbroadcast(-y_bar * prod / (sqrt * sqrt), sqrt) / sqrt
     var_bar = unbroadcast(sum_bar, var)
     gain_bar = unbroadcast(prod_bar * diff, gain)
     diff_bar = unbroadcast(prod_bar * gain, diff)
@@ -99,7 +97,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -134,3 +132,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

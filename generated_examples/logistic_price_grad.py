@@ -25,7 +25,6 @@ def logistic_price_grad(
     Held constant: `strike`, `rate`, `expiry`.
     """
     # Forward sweep.
-    "A European call option, with a logistic curve for the normal distribution."
     sqrt = np.sqrt(expiry)
     spread = sigma * sqrt
     log = np.log(spot / strike)
@@ -49,9 +48,9 @@ def logistic_price_grad(
     d1_bar += d2_bar
     spread_bar = -d2_bar
     # L51: d1 = (np.log(spot / strike) + (rate + 0.5 * sigma**2) * expiry) / spread
-    sum_bar = d1_bar / spread
     spread_bar -= d1_bar * (log + sum_ * expiry) / (spread * spread)
-    sigma_bar = 0.5 * sum_bar * expiry * 2 * sigma
+    sum_bar = d1_bar / spread
+    sigma_bar = sum_bar * expiry * sigma
     spot_bar += sum_bar / (spot / strike) / strike
     # L50: spread = sigma * np.sqrt(expiry)
     sigma_bar += spread_bar * sqrt

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from generated_examples.loops import Array
+from generated_examples.loops import Array, lorenz_slope
 
 __all__ = ["lorenz_rk4_grad"]
 
@@ -30,32 +30,29 @@ def lorenz_rk4_grad(
     # Forward sweep.
     s_stack = []
     k1_stack = []
+    k2_stack = []
+    k3_stack = []
     k4_stack = []
-    prod_stack = []
-    prod_stack_2 = []
-    prod_stack_3 = []
-    prod_stack_4 = []
-    prod_stack_5 = []
-    "The distance from the origin after `n` Runge-Kutta steps."
+    sum_stack = []
+    sum_stack_2 = []
+    sum_stack_3 = []
     for _ in range(n):
-        k1, lorenz_slope_tape_4 = lorenz_slope_fwd(s, sigma, rho, beta)
+        k1 = lorenz_slope(s, sigma, rho, beta)
         k1_stack.append(k1)
-        k2, lorenz_slope_tape_3 = lorenz_slope_fwd(s + 0.5 * h * k1, sigma, rho, beta)
-        prod = 0.5 * h * k2
-        prod_stack.append(prod)
-        k3, lorenz_slope_tape_2 = lorenz_slope_fwd(s + prod, sigma, rho, beta)
-        prod_2 = h * k3
-        prod_stack_2.append(prod_2)
-        k4, lorenz_slope_tape = lorenz_slope_fwd(s + prod_2, sigma, rho, beta)
+        sum_ = s + 0.5 * h * k1
+        sum_stack.append(sum_)
+        k2 = lorenz_slope(sum_, sigma, rho, beta)
+        k2_stack.append(k2)
+        sum_2 = s + 0.5 * h * k2
+        sum_stack_2.append(sum_2)
+        k3 = lorenz_slope(sum_2, sigma, rho, beta)
+        k3_stack.append(k3)
+        sum_3 = s + h * k3
+        sum_stack_3.append(sum_3)
+        k4 = lorenz_slope(sum_3, sigma, rho, beta)
         k4_stack.append(k4)
-        prod_3 = 2.0 * k2
-        prod_stack_3.append(prod_3)
-        prod_4 = 2.0 * k3
-        prod_stack_4.append(prod_4)
-        prod_5 = h / 6.0 * (k1 + prod_3 + prod_4 + k4)
-        prod_stack_5.append(prod_5)
         s_stack.append(s)
-        s = s + prod_5
+        s = s + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
     # Backward sweep.
     # L111: return np.sqrt(np.sum(s * s))
@@ -63,62 +60,52 @@ def lorenz_rk4_grad(
     rho_bar = 0.0
     # L105: for _ in range(n):
     for _ in reversed(range(n)):
-        prod_5 = prod_stack_5.pop()
-        prod_4 = prod_stack_4.pop()
-        prod_3 = prod_stack_3.pop()
-        prod_2 = prod_stack_2.pop()
-        prod = prod_stack.pop()
+        sum_3 = sum_stack_3.pop()
+        sum_2 = sum_stack_2.pop()
+        sum_ = sum_stack.pop()
         k4 = k4_stack.pop()
+        k3 = k3_stack.pop()
+        k2 = k2_stack.pop()
         k1 = k1_stack.pop()
         # L110: s = s + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         s = s_stack.pop()
-        prod_bar = unbroadcast(s_bar, prod_5)
+        prod_bar = s_bar
         s_bar = unbroadcast(s_bar, s)
         sum_bar = prod_bar * (h / 6.0)
-        sum_ = k1 + prod_3
-        sum_bar_2 = unbroadcast(sum_bar, sum_ + prod_4)
         k4_bar = unbroadcast(sum_bar, k4)
-        sum_bar = unbroadcast(sum_bar_2, sum_)
-        k3_bar = 2.0 * unbroadcast(sum_bar_2, prod_4)
+        k3_bar = unbroadcast(2.0 * sum_bar, k3)
         k1_bar = unbroadcast(sum_bar, k1)
-        k2_bar = 2.0 * unbroadcast(sum_bar, prod_3)
+        k2_bar = unbroadcast(2.0 * sum_bar, k2)
         # L109: k4 = lorenz_slope(s + h * k3, sigma, rho, beta)
-        sum_ = s + prod_2
-        sum_bar, rho_inc = lorenz_slope_bwd(
-            sum_, sigma, rho, beta, lorenz_slope_tape, out_bar=k4_bar
-        )
+        sum_bar, rho_inc = lorenz_slope_grad(sum_3, sigma, rho, beta, out_bar=k4_bar)
         rho_bar += rho_inc
         s_bar = s_bar + unbroadcast(sum_bar, s)
-        k3_bar = k3_bar + unbroadcast(sum_bar, prod_2) * h
+        k3_bar = k3_bar + unbroadcast(sum_bar * h, k3)
         # L108: k3 = lorenz_slope(s + 0.5 * h * k2, sigma, rho, beta)
-        sum_ = s + prod
-        sum_bar, rho_inc = lorenz_slope_bwd(
-            sum_, sigma, rho, beta, lorenz_slope_tape_2, out_bar=k3_bar
-        )
+        sum_bar, rho_inc = lorenz_slope_grad(sum_2, sigma, rho, beta, out_bar=k3_bar)
         rho_bar += rho_inc
         s_bar = s_bar + unbroadcast(sum_bar, s)
-        k2_bar = k2_bar + 0.5 * unbroadcast(sum_bar, prod) * h
+        k2_bar = k2_bar + unbroadcast(0.5 * sum_bar * h, k2)
         # L107: k2 = lorenz_slope(s + 0.5 * h * k1, sigma, rho, beta)
-        prod = 0.5 * h
-        prod_2 = prod * k1
-        sum_ = s + prod_2
-        sum_bar, rho_inc = lorenz_slope_bwd(
-            sum_, sigma, rho, beta, lorenz_slope_tape_3, out_bar=k2_bar
-        )
+        sum_bar, rho_inc = lorenz_slope_grad(sum_, sigma, rho, beta, out_bar=k2_bar)
         rho_bar += rho_inc
         s_bar = s_bar + unbroadcast(sum_bar, s)
-        k1_bar = k1_bar + unbroadcast(sum_bar, prod_2) * prod
+        k1_bar = k1_bar + unbroadcast(0.5 * sum_bar * h, k1)
         # L106: k1 = lorenz_slope(s, sigma, rho, beta)
-        s_inc, rho_inc = lorenz_slope_bwd(
-            s, sigma, rho, beta, lorenz_slope_tape_4, out_bar=k1_bar
-        )
+        s_inc, rho_inc = lorenz_slope_grad(s, sigma, rho, beta, out_bar=k1_bar)
         s_bar = s_bar + s_inc
         rho_bar += rho_inc
     return s_bar, rho_bar
 
 
-def lorenz_slope_fwd(s: Array, sigma: float, rho: float, beta: float):
-    """Forward sweep of `lorenz_slope`: return its value and the tape."""
+def lorenz_slope_grad(
+    s: Array, sigma: float, rho: float, beta: float, *, out_bar=1.0
+) -> tuple[Array, float]:
+    """Return ``(s_bar, rho_bar)``: the gradient, scaled by `out_bar`.
+
+    Held constant: `sigma`, `beta`.
+    """
+    # Forward sweep.
     x = s[0]
     y = s[1]
     z = s[2]
@@ -126,19 +113,13 @@ def lorenz_slope_fwd(s: Array, sigma: float, rho: float, beta: float):
     diff = rho - z
     diff_2 = x * diff - y
     diff_3 = x * y - beta * z
-    return np.stack([prod, diff_2, diff_3]), (x, y, prod, diff, diff_2, diff_3)
 
-
-def lorenz_slope_bwd(
-    s: Array, sigma: float, rho: float, beta: float, tape, *, out_bar
-) -> tuple[Array, float]:
-    """Backward sweep of `lorenz_slope`: return ``(s_bar, rho_bar)``."""
-    x, y, prod, diff, diff_2, diff_3 = tape
+    # Backward sweep.
     # L98: return np.stack([sigma * (y - x), x * (rho - z) - y, x * y - beta * z])
     prod_inc, diff_inc, diff_inc_2 = unstack_adjoint(out_bar, [prod, diff_2, diff_3], 0)
     diff_bar = diff_inc * x
-    rho_bar = np.sum(diff_bar)
     z_bar = -diff_inc_2 * beta - diff_bar
+    rho_bar = np.sum(diff_bar)
     diff_bar = prod_inc * sigma
     y_bar = diff_inc_2 * x - diff_inc + diff_bar
     x_bar = diff_inc_2 * y + diff_inc * diff - diff_bar
@@ -166,7 +147,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -189,3 +170,13 @@ def unstack_adjoint(g, arrays, axis=0):
     """The parts of `g` that `arrays` became when stacked along `axis`."""
     parts = np.moveaxis(g, axis, 0)
     return parts if isinstance(arrays, np.ndarray) else type(arrays)(parts)
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -24,7 +24,6 @@ def nbody_energy_grad(
     d_stack = []
     prod_stack = []
     sqrt_stack = []
-    "Kinetic and potential energy of bodies that attract one another."
     for i in range(len(x)):
         for j in range(i):
             d = x[i] - x[j]
@@ -48,19 +47,8 @@ def nbody_energy_grad(
             x_bar[j] -= d_bar
             x_bar[i] += d_bar
     # L163: energy = 0.5 * np.sum(mass * np.sum(v * v, axis=1))
-    sum_bar = unbroadcast(0.5 * out_bar * mass, np.sum(v * v, axis=1))
-    v_bar = broadcast_like(2.0 * (np.expand_dims(sum_bar, 1) * v), v)
+    v_bar = 2.0 * unbroadcast(0.5 * out_bar * mass, np.sum(v * v, axis=1))[:, None] * v
     return x_bar, v_bar
-
-
-def broadcast_like(g, x):
-    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or isinstance(x, np.generic):
-        return g
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
 def unbroadcast(g, x):
@@ -79,7 +67,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -96,3 +84,13 @@ def unbroadcast(g, x):
         ):
             g = g.astype(want) if hasattr(g, "astype") else want.type(g)
     return g
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

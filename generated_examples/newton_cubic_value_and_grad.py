@@ -21,7 +21,6 @@ def newton_cubic_value_and_grad(
     x_stack = []
     f_stack = []
     slope_stack = []
-    "A root of ``x**3 + a*x + b`` after some steps of Newton's method."
     x = 1.0
     for _ in range(steps):
         f = x**3 + a * x + b
@@ -48,9 +47,9 @@ def newton_cubic_value_and_grad(
         slope_bar = -quot_bar * f / (slope * slope)
         # L35: slope = 3.0 * x**2 + a
         a_bar += slope_bar
-        x_bar += 3.0 * slope_bar * 2 * x
+        x_bar = x_bar + 6.0 * slope_bar * x
         # L34: f = x**3 + a * x + b
         b_bar += f_bar
         a_bar += f_bar * x
-        x_bar += f_bar * a + f_bar * 3 * x**2
+        x_bar = x_bar + f_bar * a + 3.0 * f_bar * x**2
     return value, (a_bar, b_bar)

@@ -16,7 +16,6 @@ def pairwise_energy_grad(x, *, out_bar=1.0):
     check_inexact(x=x)
 
     # Forward sweep.
-    "The energy of charges, without a loop."
     x_item = x[:, None, :]
     x_item_2 = x[None, :, :]
     gap = x_item - x_item_2
@@ -28,24 +27,13 @@ def pairwise_energy_grad(x, *, out_bar=1.0):
     # L52: return 0.5 * np.sum(1.0 / np.sqrt(square)) - 0.5 * len(x)
     square_bar = -0.25 * (out_bar / (sqrt * sqrt)) / sqrt
     # L51: square = np.sum(gap**2, axis=-1) + np.eye(len(x))
-    gap_bar = np.expand_dims(unbroadcast(square_bar, sum_), -1) * 2 * gap
+    gap_bar = 2.0 * np.expand_dims(unbroadcast(square_bar, sum_), -1) * gap
     # L50: gap = x[:, None, :] - x[None, :, :]
-    gap_bar = broadcast_like(gap_bar, gap)
     x_item_bar = unbroadcast(gap_bar, x_item)
     x_bar = np.zeros_like(x)
     x_bar[None, :, :] = unbroadcast(-gap_bar, x_item_2)
     x_bar[:, None, :] += x_item_bar
     return x_bar
-
-
-def broadcast_like(g, x):
-    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or isinstance(x, np.generic):
-        return g
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
 def check_inexact(**arguments):
@@ -80,7 +68,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -115,3 +103,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

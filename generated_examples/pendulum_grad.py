@@ -21,7 +21,6 @@ def pendulum_grad(angle, speed, length, dt, n, *, out_bar=1.0):
     # Forward sweep.
     angle_stack = []
     sin_stack = []
-    "Symplectic Euler steps."
     for _ in range(n):
         sin = np.sin(angle)
         sin_stack.append(sin)

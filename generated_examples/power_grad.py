@@ -15,7 +15,7 @@ def power_grad(x: float, n: int, *, out_bar: float = 1.0) -> float:
     Held constant: `n`.
     """
     _, tape = power_fwd(x, n)
-    return power_bwd(x, n, tape, out_bar=out_bar)
+    return power_bwd(x, n, tape=tape, out_bar=out_bar)
 
 
 def power_fwd(x: float, n: int):
@@ -26,7 +26,7 @@ def power_fwd(x: float, n: int):
     return x * power_value, (power_value, power_tape)
 
 
-def power_bwd(x: float, n: int, tape, *, out_bar: float) -> float:
+def power_bwd(x: float, n: int, *, tape, out_bar: float) -> float:
     """Backward sweep of `power`: return ``x_bar``."""
     # L69: if n == 0:
     if n == 0:
@@ -34,5 +34,5 @@ def power_bwd(x: float, n: int, tape, *, out_bar: float) -> float:
     # L71: return x * power(x, n - 1)
     power_value, power_tape = tape
     x_bar = out_bar * power_value
-    x_bar += power_bwd(x, n - 1, power_tape, out_bar=out_bar * x)
+    x_bar += power_bwd(x, n - 1, tape=power_tape, out_bar=out_bar * x)
     return x_bar

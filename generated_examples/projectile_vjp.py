@@ -20,7 +20,6 @@ def projectile_vjp(
     `drag` for the adjoint `out_bar` of the value.
     """
     # Forward sweep.
-    "A vector as the result."
     speed = np.linalg.norm(v)
     prod = v * (1.0 - drag * speed)
     v_item = v[::-1]

@@ -16,26 +16,15 @@ def rastrigin_grad(x, *, out_bar=1.0):
     check_inexact(x=x)
 
     # Forward sweep.
-    power = x**2
     prod = 2.0 * np.pi
     prod_2 = prod * x
 
     # Backward sweep.
     # L16: return 10.0 * len(x) + np.sum(x**2 - 10.0 * np.cos(2.0 * np.pi * x))
-    diff_bar = broadcast_like(out_bar, power - 10.0 * np.cos(prod_2))
+    diff_bar = unbroadcast(out_bar, x**2 - 10.0 * np.cos(prod_2))
     x_bar = unbroadcast(10.0 * diff_bar * np.sin(prod_2) * prod, x)
-    x_bar = x_bar + unbroadcast(diff_bar, power) * 2 * x
+    x_bar = x_bar + unbroadcast(2.0 * diff_bar * x, x)
     return x_bar
-
-
-def broadcast_like(g, x):
-    """Return `g` spread over a new array like `x`; `g` itself when `x` is a scalar."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or isinstance(x, np.generic):
-        return g
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return np.full_like(x, g if dtype.kind == "c" else g.real, dtype=dtype)
 
 
 def check_inexact(**arguments):
@@ -70,7 +59,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -105,3 +94,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

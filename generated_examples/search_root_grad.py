@@ -20,7 +20,6 @@ def search_root_grad(
     """
     # Forward sweep.
     y_stack = []
-    "A `for` loop with an `else`."
     y = x
     broken = False
     turns = 0
@@ -57,10 +56,9 @@ def search_root_grad(
             broken = False
         # L72: y = y * x + c
         y = y_stack.pop()
-        prod_bar = y_bar
         c_bar += y_bar
+        x_bar += y_bar * y
         y_bar *= x
-        x_bar += prod_bar * y
     # L70: y = x
     x_bar += y_bar
     return x_bar, c_bar

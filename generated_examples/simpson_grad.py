@@ -19,14 +19,12 @@ def simpson_grad(rate, weights, nodes, *, out_bar=1.0):
     check_inexact(rate=rate)
 
     # Forward sweep.
-    "A quadrature rule on whole arrays."
-    neg = -rate
     power = nodes**2
-    exp = np.exp(neg * power)
+    exp = np.exp(-rate * power)
 
     # Backward sweep.
     # L93: return np.sum(weights * np.exp(-rate * nodes**2))
-    rate_bar = -unbroadcast(unbroadcast(out_bar * weights, exp) * exp * power, neg)
+    rate_bar = unbroadcast(-(unbroadcast(out_bar * weights, exp) * exp * power), rate)
     return rate_bar
 
 
@@ -62,7 +60,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -97,3 +95,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

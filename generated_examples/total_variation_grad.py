@@ -22,18 +22,15 @@ def total_variation_grad(image, eps, *, out_bar=1.0):
     dx = image[:, 1:] - image[:, :-1]
     dy = image[1:, :] - image[:-1, :]
     dx_item = dx[:-1, :]
-    power = dx_item**2
     dy_item = dy[:, :-1]
-    power_2 = dy_item**2
-    sum_ = power + power_2
 
     # Backward sweep.
     # L58: return np.sum(np.sqrt(dx[:-1, :] ** 2 + dy[:, :-1] ** 2 + eps))
-    sum_bar = unbroadcast(0.5 * out_bar / np.sqrt(sum_ + eps), sum_)
+    sum_bar = 0.5 * out_bar / np.sqrt(dx_item**2 + dy_item**2 + eps)
     dy_bar = np.zeros_like(dy)
-    dy_bar[:, :-1] = unbroadcast(sum_bar, power_2) * 2 * dy_item
+    dy_bar[:, :-1] = unbroadcast(2.0 * sum_bar * dy_item, dy_item)
     dx_bar = np.zeros_like(dx)
-    dx_bar[:-1, :] = unbroadcast(sum_bar, power) * 2 * dx_item
+    dx_bar[:-1, :] = unbroadcast(2.0 * sum_bar * dx_item, dx_item)
     # L57: dy = image[1:, :] - image[:-1, :]
     image_bar = np.zeros_like(image)
     image_bar[:-1, :] = -dy_bar
@@ -76,7 +73,7 @@ def unbroadcast(g, x):
         if not shape:
             g = g.sum()
         elif axes:
-            g = g.sum(axis=axes, keepdims=True)
+            g = sum_along(g, axes)
         if shape and lead > 0:
             g = g.reshape(g.shape[lead:])
         if getattr(g, "shape", ()) != shape:
@@ -111,3 +108,13 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def sum_along(g, axes):
+    """Return `g` summed along `axes`, which stay with length one."""
+    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
+        return g.sum(axis=axes, keepdims=True)
+    # Along short rows `np.einsum` is several times faster.
+    kept = [i for i in range(g.ndim) if i not in axes]
+    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
+    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -22,7 +22,6 @@ def trapezoid_grad(
     exp_stack = []
     power_stack = []
     x_stack = []
-    "The integral of ``exp(-rate x**2)`` by the trapezoidal rule."
     h = (b - a) / n
     exp = np.exp(-rate * a**2)
     exp_2 = np.exp(-rate * b**2)
@@ -49,7 +48,7 @@ def trapezoid_grad(
         exp_3 = exp_stack.pop()
         # L87: total += np.exp(-rate * x**2)
         prod_bar = total_bar * exp_3
-        x_bar = -prod_bar * rate * 2 * x
+        x_bar = -2.0 * (prod_bar * rate) * x
         rate_bar -= prod_bar * power
         # L86: x = a + i * h
         a_bar += x_bar
@@ -57,9 +56,9 @@ def trapezoid_grad(
     # L84: total = 0.5 * (np.exp(-rate * a**2) + np.exp(-rate * b**2))
     sum_bar = 0.5 * total_bar
     prod_bar_2 = sum_bar * exp_2
-    b_bar = -prod_bar_2 * rate * 2 * b
+    b_bar = -2.0 * (prod_bar_2 * rate) * b
     prod_bar = sum_bar * exp
-    a_bar -= prod_bar * rate * 2 * a
+    a_bar -= 2.0 * prod_bar * rate * a
     rate_bar = rate_bar - prod_bar_2 * b**2 - prod_bar * a**2
     # L83: h = (b - a) / n
     diff_bar = h_bar / n

@@ -72,12 +72,15 @@ class Derived:
         The function that gives the adjoints, called with the primal's arguments.
     fwd, bwd : str
         The two sweeps, when they are split; else empty.
+    tape : str
+        The keyword by which `bwd` takes the tape.
     """
 
     parameters: tuple[str, ...]
     grad: str = ""
     fwd: str = ""
     bwd: str = ""
+    tape: str = "tape"
 
 
 @dataclass
@@ -204,12 +207,18 @@ class Adjoints:
             return Step(stmt, arms=[self.block(stmt.body)])
         operation = self.context.operations.get(stmt)
         targets = self.context.activity.targets.get(stmt, ())
-        if operation is None or not targets:
-            return Step(stmt)
         step = Step(stmt)
-        line = _Line(self, step)
-        line.differentiate(operation, targets)
+        if operation is not None and targets:
+            _Line(self, step).differentiate(operation, targets)
+        if operation is None or operation.kind != "store":
+            # What the names were bound to before has nothing to do with what comes.
+            for name in set(grammar.writes(stmt)) - set(self._own(operation)):
+                self.bars.pop(name, None)
         return step
+
+    def _own(self, operation: Operation | None) -> tuple[str, ...]:
+        """The names that a statement reads as well: their adjoints were just made."""
+        return () if operation is None else operation.operands
 
     def _if(self, stmt: gast.If) -> Step:
         step = Step(stmt)
@@ -365,10 +374,12 @@ class _Line:
             self.emit(bar, grammar.call(f"{numpy}.sum", grammar.name(bar)))
         else:
             self.read(name, new=new)
-            helper = self.owner._helper("broadcast_like")
+            # The adjoint of a result is only read, so it may be what it was.
+            helper = self.owner._helper("unbroadcast" if new else "broadcast_like")
             self.emit(bar, grammar.call(helper, grammar.name(bar), grammar.name(name)))
         bars[name] = fact
-        self.owner.fresh.add(name)
+        if not new:
+            self.owner.fresh.add(name)
 
     def own(self, name: str) -> None:
         """Make an adjoint an array that nothing else refers to."""
@@ -648,7 +659,7 @@ class _Line:
                         grammar.call(
                             owner._helper("add_at"),
                             grammar.name(bar),
-                            _as_value(index),
+                            _as_value(index, self.context.use("builtin", "slice")),
                             value,
                         )
                     ),
@@ -689,7 +700,7 @@ class _Line:
                 part = grammar.call(
                     owner._helper("stored_at"),
                     _renamed_root(place.value, owner.bar(name), gast.Load()),
-                    _as_value(place.slice),
+                    _as_value(place.slice, self.context.use("builtin", "slice")),
                 )
             elif not fact.scalar:
                 part = gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
@@ -782,8 +793,9 @@ class _Line:
             pair = gast.Tuple([target, grammar.name(tape, store=True)], gast.Store())
             self.step.stmt = grammar.assign(pair, forward, stmt)
             self.read(tape, new=True)
-            args = [*(grammar.clone(a) for a in node.args), grammar.name(tape)]
+            args = [grammar.clone(a) for a in node.args]
             keywords = [gast.keyword(k.arg, grammar.clone(k.value)) for k in node.keywords]
+            keywords.append(gast.keyword(derived.tape, grammar.name(tape)))
             backward = gast.Call(grammar.name(derived.bwd), args, keywords)
         else:
             backward = gast.Call(grammar.name(derived.grad), args, keywords)
@@ -831,13 +843,13 @@ def _stem(node: gast.AST) -> str:
     return names.noun(node).rstrip("_")
 
 
-def _as_value(index: gast.AST) -> gast.AST:
+def _as_value(index: gast.AST, slice_: str) -> gast.AST:
     """An index as an argument: ``1:n`` becomes ``slice(1, n)``."""
     if isinstance(index, gast.Tuple):
-        return gast.Tuple([_as_value(e) for e in index.elts], gast.Load())
+        return gast.Tuple([_as_value(e, slice_) for e in index.elts], gast.Load())
     if isinstance(index, gast.Slice):
         parts = [p or grammar.constant(None) for p in (index.lower, index.upper)]
         if index.step is not None:
             parts.append(index.step)
-        return grammar.call("slice", *[grammar.clone(p) for p in parts])
+        return grammar.call(slice_, *[grammar.clone(p) for p in parts])
     return grammar.clone(index)

@@ -8,11 +8,12 @@ keep, gets its two sweeps apart::
     e = g(q, k)     ──►   q_bar, k_bar = g_grad(q, k, out_bar=e_bar)
 
     r = f(x, n)     ──►   r, f_tape = f_fwd(x, n)
-                          x_bar = f_bwd(x, n, f_tape, out_bar=r_bar)
+                          x_bar = f_bwd(x, n, tape=f_tape, out_bar=r_bar)
 """
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import types
 from dataclasses import dataclass, field, replace
@@ -104,7 +105,8 @@ class Program:
     def split_names(self, normal: Normal, wrt: tuple[str, ...]) -> Derived:
         """The names of two sweeps, without emitting anything."""
         stem = normal.source.name
-        return Derived(wrt, fwd=f"{stem}_fwd", bwd=f"{stem}_bwd")
+        names = Names(used_names(normal.fn) | set(parameter_names(normal.fn)))
+        return Derived(wrt, "", f"{stem}_fwd", f"{stem}_bwd", names.fresh("tape"))
 
     def called(
         self, normal: Normal, wrt: tuple[str, ...], statics: tuple
@@ -119,7 +121,7 @@ class Program:
                 named = self.running[key]
                 fwd = self.reserve(named.fwd, normal)
                 bwd = self.reserve(named.bwd, normal)
-                self.running[key] = Derived(named.parameters, fwd=fwd, bwd=bwd)
+                self.running[key] = replace(named, fwd=fwd, bwd=bwd)
             return self.running[key]
         self.running[key] = self.split_names(normal, wrt)
         work = _Function(self, normal, wrt, statics, mode="grad", single=True, inner=True)
@@ -133,8 +135,8 @@ class Program:
             calls = {n: u for n, u in self.units.items() if n not in {*before, name}}
             self.units = before
             if key not in self.recursive:
-                derived = Derived(
-                    wrt,
+                derived = replace(
+                    derived,
                     fwd=self.reserve(derived.fwd, normal),
                     bwd=self.reserve(derived.bwd, normal),
                 )
@@ -208,7 +210,12 @@ class _Function:
         for alias, b in self.bindings.items():
             if (b.kind, b.name) == (kind, name):
                 return alias
-        if kind == "helper":
+        if kind == "builtin":
+            value, wish = getattr(builtins, name), name
+            local = grammar.all_writes(self.fn.body) | set(parameter_names(self.fn))
+            if name not in local and self.normal.scope.lookup(name) is value:
+                return name
+        elif kind == "helper":
             value = getattr(runtime, name, None) or getattr(runtime_rules, name)
             wish = name
         else:
@@ -320,6 +327,7 @@ class _Function:
             self.operation,
             self.temporary,
             list(self.wrt),
+            self.use,
         )
         fn = self.prepared = prepared.fn
         self.augmented = prepared.augmented
@@ -478,7 +486,8 @@ class _Function:
         if not self.program.optimize:
             return fn
         fn = optimize(fn, facts)
-        return polish.polish(fn, facts, self.wide, self.settled, self.augmented)
+        fn = polish.polish(fn, facts, self.wide, self.settled, self.augmented)
+        return polish.unshared(fn, facts)
 
     # -- what is emitted -----------------------------------------------------------
     def joint(self, name: str) -> Unit:
@@ -651,9 +660,8 @@ class _Function:
         )
         args, keywords = self._passed()
         keywords.append(gast.keyword("out_bar", grammar.name(self.seed)))
-        result: gast.AST = gast.Call(
-            grammar.name(derived.bwd), [*args, grammar.name(tape)], keywords
-        )
+        keywords.insert(-1, gast.keyword(derived.tape, grammar.name(tape)))
+        result: gast.AST = gast.Call(grammar.name(derived.bwd), args, keywords)
         bars = [grammar.name(f"{n}_bar") for n in self.wrt]
         if not self.single and len(bars) == 1:
             result = gast.Tuple([result], gast.Load())
@@ -698,7 +706,7 @@ class _Function:
         both = self._sweeps()
         bars = [both.bars[n] for n in self.wrt]
         result = bars[0] if len(bars) == 1 else gast.Tuple(bars, gast.Load())
-        tape = self.names.fresh("tape")
+        tape = derived.tape
         # Optimised in one piece, so that what the backward sweep needs is known.
         value = self.names.fresh("value")
         self.temporary.add(value)
@@ -792,9 +800,8 @@ class _Function:
     ) -> gast.FunctionDef:
         fn = self._definition(name, body, grammar.constant(1.0))
         fn.args.kw_defaults[-1] = None
-        # The tape has no default, so none may stand before it.
-        fn.args.args.append(gast.Name(tape, gast.Param(), None, None))
-        fn.args.defaults = []
+        fn.args.kwonlyargs.insert(-1, gast.Name(tape, gast.Param(), None, None))
+        fn.args.kw_defaults.insert(-1, None)
         shown = [f"{n}_bar" for n in self.wrt]
         returned = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
         said = f"Backward sweep of `{self.normal.source.name}`: return ``{returned}``."

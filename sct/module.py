@@ -229,6 +229,8 @@ class _Names:
             return self._helper(helper, text)
         if isinstance(value, types.ModuleType):
             return self._import(text, value.__name__, None)
+        if kind == "builtin" and text != binding.name:
+            return self._import(text, "builtins", binding.name)
         if kind == "builtin":
             return self._builtin(text)
         if kind == "global" and _holds(binding.module, binding.name, value):

@@ -205,6 +205,89 @@ def _seen(fn: gast.FunctionDef, names: set[str], facts: Facts) -> set[str]:
     return seen
 
 
+def unshared(fn: gast.FunctionDef, facts: Facts) -> gast.FunctionDef:
+    """Give every returned adjoint an array of its own; the function is changed.
+
+    ::
+
+        x_bar = out_bar                x_bar = out_bar
+        y_bar = out_bar         ──►    y_bar = out_bar
+        return x_bar, y_bar            # Arrays of their own.
+                                       x_bar, y_bar = +x_bar, +y_bar
+                                       return x_bar, y_bar
+    """
+    if not fn.body or not isinstance(fn.body[-1], gast.Return):
+        return fn
+    returned = [
+        n
+        for n in _names_in_order(fn.body[-1].value)
+        if n in facts.temporary and n not in facts.scalar and n.rstrip("_0123456789").endswith("_bar")
+    ]
+    values: dict[str, list[gast.AST | None]] = {}
+    for stmt in grammar.statements(fn.body):
+        if isinstance(stmt, gast.Assign):
+            single = isinstance(stmt.targets[0], gast.Name)
+            for n in grammar.writes(stmt):
+                values.setdefault(n, []).append(stmt.value if single else None)
+    seen: set[str] = {n for n in grammar.names_read(fn.body[-1].value) if n not in returned}
+    shared = []
+    for name in dict.fromkeys(returned):
+        roots = _roots(name, values, facts)
+        if roots & seen or any(r not in values for r in roots):
+            shared.append(name)
+        seen |= roots
+    if shared:
+        copies = [
+            grammar.assign(n, gast.UnaryOp(gast.UAdd(), grammar.name(n))) for n in shared
+        ]
+        said = "An array of its own." if len(shared) == 1 else "Arrays of their own."
+        fn.body[-1:-1] = [grammar.Comment(said), *copies]
+    return fn
+
+
+def _names_in_order(node: gast.AST) -> list[str]:
+    if isinstance(node, gast.Tuple):
+        return [n for e in node.elts for n in _names_in_order(e)]
+    return [node.id] if isinstance(node, gast.Name) else []
+
+
+def _roots(name: str, values: dict, facts: Facts) -> set[str]:
+    """The names whose arrays a name may refer to."""
+    found: set[str] = set()
+    pending = [name]
+    while pending:
+        n = pending.pop()
+        if n in found:
+            continue
+        given = values.get(n)
+        if given is None:
+            found.add(n)
+            continue
+        for value in given:
+            sources = _handed_on(value, facts)
+            if sources:
+                pending += [s for s in sources if s not in found]
+            else:
+                found.add(n)
+    return found
+
+
+def _handed_on(value: gast.AST | None, facts: Facts) -> list[str]:
+    """The names whose arrays the value of an expression may be, or see into."""
+    if isinstance(value, gast.Name):
+        return [value.id]
+    if isinstance(value, (gast.Subscript, gast.Attribute)):
+        return [grammar.root(value)] if grammar.root(value) else []
+    if isinstance(value, gast.Call) and not facts.fresh(value) and value.args:
+        first = value.args[0]
+        owner = value.func.value if isinstance(value.func, gast.Attribute) else None
+        names = _handed_on(first, facts)
+        if isinstance(owner, (gast.Name, gast.Subscript)):
+            names += _handed_on(owner, facts)
+        return [n for n in names if n]
+    return []
+
+
 def early_returns(fn: gast.FunctionDef) -> gast.FunctionDef:
     """Return from the arms of a last ``if`` rather than behind it.
 

@@ -19,6 +19,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import gast
 
 from sct import grammar
@@ -55,6 +57,7 @@ def prepare(
     classify,
     temporary: set[str],
     wrt: list[str],
+    use: Callable[[str, str], str],
 ) -> Prepared:
     """Make a function in ANF ready for its adjoint.
 
@@ -72,6 +75,8 @@ def prepare(
         Receives the names made here that no reader need see.
     wrt : list of str
         The parameters that are differentiated.
+    use : callable
+        ``use("builtin", "list")``: the name in the function of a builtin.
 
     Returns
     -------
@@ -80,6 +85,7 @@ def prepare(
     fn = grammar.clone(fn)
     work = _Preparation(fn, source, names, classify, temporary)
     work.varied = _reached(fn, wrt)
+    work.use = use
     fn.body = work.block(fn.body)
     return Prepared(fn, work)
 
@@ -214,7 +220,7 @@ class _Preparation:
         for name in sorted(_iterated(stmt) - self.varied):
             held = self.names.fresh(f"{name}_items")
             self.temporary.add(held)
-            made = grammar.call("list", grammar.name(name))
+            made = grammar.call(self.use("builtin", "list"), grammar.name(name))
             lead.append(grammar.assign(held, grammar.located(made, stmt), stmt))
             stmt.iter = _renamed(stmt.iter, name, held)
             for read in stmt.body:

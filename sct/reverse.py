@@ -27,7 +27,6 @@ import gast
 from sct import grammar
 from sct.adjoint import Adjoints, Context, Step, facts_shape
 from sct.analysis import dataflow
-from sct.parse import Source
 from sct.recompute import recompute
 from sct.storage import Kept, Storage
 
@@ -92,12 +91,15 @@ def sweeps(
     storage.survey(steps)
     recompute(steps, cheap, storage.single(), storage.steady)
     storage.record(fn, steps)
-    arranged = _Arrangement(context.source, storage)
+    arranged = _Arrangement(context, storage)
     forward = arranged.forward(steps)
     backward = arranged.backward(steps)
     births = [
         grammar.assign(stack, gast.List([], gast.Load()), fn)
         for stack in storage.stacks.values()
+    ]
+    births += [
+        grammar.assign(n, grammar.constant(None), fn) for n in sorted(storage.unbound)
     ]
     wide = {b for n, b in adjoints.bar_names.items() if n not in adjoints.narrow}
     return Sweeps(
@@ -114,8 +116,9 @@ def sweeps(
 class _Arrangement:
     """Puts steps in order, once forward and once backward."""
 
-    def __init__(self, source: Source, storage: Storage):
-        self.source, self.storage = source, storage
+    def __init__(self, context: Context, storage: Storage):
+        self.source, self.storage = context.source, storage
+        self.use = context.use
         self.trips: dict[Step, str] = {}
 
     # -- forward -------------------------------------------------------------------
@@ -248,12 +251,12 @@ class _Arrangement:
                 self.storage.pop(trips) if kept.nested else grammar.name(trips)
             )
             if isinstance(stmt, gast.While) or not self._counter_is_read(step):
-                turns = grammar.call("range", count)
+                turns = grammar.call(self.use("builtin", "range"), count)
                 return gast.For(grammar.name("_", store=True), turns, body, [], None)
             part = gast.Subscript(
                 grammar.clone(stmt.iter), gast.Slice(None, count, None), gast.Load()
             )
-            turns = grammar.call("reversed", part)
+            turns = grammar.call(self.use("builtin", "reversed"), part)
             return gast.For(grammar.clone(stmt.target), turns, body, [], None)
         if isinstance(stmt, gast.While) or _may_break(step.arms[0]):
             return gast.While(grammar.name(self._driver(step)), body, [])
@@ -261,7 +264,7 @@ class _Arrangement:
         if turns.func.id == "reversed":
             turns = turns.args[0]
         else:
-            turns = grammar.call("reversed", turns)
+            turns = grammar.call(self.use("builtin", "reversed"), turns)
         return gast.For(grammar.clone(stmt.target), turns, body, [], None)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime import unbroadcast
+from .runtime import add_at, unbroadcast
 
 
 def size_along(a, axis):
@@ -28,7 +28,7 @@ def size_along(a, axis):
 def scatter(g, a, index):
     """Zeros like `a`, with `g` added at `index`, repeated places included."""
     a_bar = np.zeros_like(a)
-    np.add.at(a_bar, index, g)
+    add_at(a_bar, index, g)
     return a_bar
 
 

@@ -108,6 +108,7 @@ class Storage:
         self.pushes: dict[str, int] = {}
         self._writes: dict[str, int] = {n: 1 for n in parameter_names(fn)}
         self._in_loops: set[str] = set()
+        self.unbound: set[str] = set()
         self._counters: set[str] = set()
         self._depth = 0
 
@@ -208,19 +209,22 @@ class Storage:
             elif isinstance(step.stmt, gast.With):
                 pending = self._block(step.arms[0], pending, bound, None)
             else:
-                pending = self._simple(step, pending)
+                pending = self._simple(step, pending, bound)
                 bound |= _written(step)
         if turn is not None and not ends_in_arms:
             pending = self._end_of_turn(steps, pending, turn)
         return pending
 
-    def _simple(self, step: Step, pending: set[str]) -> set[str]:
+    def _simple(self, step: Step, pending: set[str], bound: set[str]) -> set[str]:
         self._keep_part(step)
         written = _written(step)
         kept = self.of(step) if written & (pending | step.old) else None
         for name in sorted(written & (pending | step.old)):
             keep, give = self._keep(name, step.stmt)
             kept.before.append(keep)
+            if name not in bound:
+                # Some path comes here without it; there is nothing to keep, then.
+                self.unbound.add(name)
             (kept.last if name in step.new else kept.first).append(give)
         return (pending - written) | (step.old - written) | step.new
 
@@ -322,6 +326,8 @@ class Storage:
         kept.nested = bool(self._depth)
         for name in sorted(pending & ((written - header) | counter)):
             # Wanted by what stands before the loop, and by nothing in it.
+            if name not in bound:
+                self.unbound.add(name)
             keep, give = self._keep(name, stmt)
             kept.before.append(keep)
             kept.last.append(give)

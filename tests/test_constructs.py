@@ -65,7 +65,9 @@ def moved(value, path, by):
     if not path:
         return value + by
     if isinstance(value, dict):
-        return {k: moved(v, path[1:], by) if k == path[0] else v for k, v in value.items()}
+        return {
+            k: moved(v, path[1:], by) if k == path[0] else v for k, v in value.items()
+        }
     parts = [moved(v, path[1:], by) if k == path[0] else v for k, v in enumerate(value)]
     return type(value)(parts)
 
@@ -80,6 +82,7 @@ def check(f, args):
     bars = sct.grad(f, wrt=tuple(range(len(args))))(*args)
     for i, (value, bar) in enumerate(zip(args, bars, strict=True)):
         for path in leaves(value):
+
             def f_at(by, i=i, value=value, path=path):
                 return f(*args[:i], moved(value, path, by), *args[i + 1 :])
 
@@ -87,7 +90,10 @@ def check(f, args):
             wide = (f_at(h) - f_at(-h)) / (2 * h)
             narrow = (f_at(h / 2) - f_at(-h / 2)) / h
             expected = (4 * narrow - wide) / 3
-            assert at(bar, path) == pytest.approx(expected, rel=1e-7, abs=1e-8), (i, path)
+            assert at(bar, path) == pytest.approx(expected, rel=1e-7, abs=1e-8), (
+                i,
+                path,
+            )
 
 
 @pytest.mark.parametrize("f, args", RIGHT)

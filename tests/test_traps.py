@@ -320,8 +320,16 @@ def swapped(x, y):
     return x
 
 
-LOOPS = [constant_in_for, constant_after_use, constant_in_while, constant_in_no_turn,
-         constant_before_break, counter_as_index, return_in_arm, swapped]
+LOOPS = [
+    constant_in_for,
+    constant_after_use,
+    constant_in_while,
+    constant_in_no_turn,
+    constant_before_break,
+    counter_as_index,
+    return_in_arm,
+    swapped,
+]
 
 
 @pytest.mark.parametrize("f", LOOPS)
@@ -366,8 +374,14 @@ def recursion_by_keyword(x, y):
     return deep(x, depth=3) * deep(y, 2)
 
 
-CALLS = [default_left_out, keyword_constant, keyword_only_active, keywords_reversed,
-         same_twice, recursion_by_keyword]
+CALLS = [
+    default_left_out,
+    keyword_constant,
+    keyword_only_active,
+    keywords_reversed,
+    same_twice,
+    recursion_by_keyword,
+]
 
 
 @pytest.mark.parametrize("f", CALLS)
@@ -526,7 +540,9 @@ def test_a_traceback_quotes_the_emitted_line():
     try:
         sct.grad(f)(X, out_bar="seed")
     except Exception as e:
-        last = [t for t in traceback.extract_tb(e.__traceback__) if t.name == "f_grad"][-1]
+        last = [t for t in traceback.extract_tb(e.__traceback__) if t.name == "f_grad"][
+            -1
+        ]
     assert "out_bar" in last.line
     assert last.line in inspect.getsource(sct.grad(f))
 
@@ -539,8 +555,12 @@ def test_the_source_is_what_runs():
     text = inspect.getsource(df)
     assert text.startswith("def f_grad(x, *, out_bar=1.0):")
     space = {"np": np, **df.__globals__}
-    space.update({n: c.cell_contents for n, c in
-                  zip(df.__code__.co_freevars, df.__closure__ or ())})
+    space.update(
+        {
+            n: c.cell_contents
+            for n, c in zip(df.__code__.co_freevars, df.__closure__ or ())
+        }
+    )
     exec(text, space)
     assert space["f_grad"](0.7) == df(0.7)
 
@@ -578,7 +598,12 @@ def test_a_debugger_steps_through_it():
 
 # -- time ----------------------------------------------------------------------------
 def straight(statements: int) -> str:
-    forms = ("y = np.sin(x) * y", "x = x * y + 0.1", "z = y / (1.0 + x * x)", "y = z - x")
+    forms = (
+        "y = np.sin(x) * y",
+        "x = x * y + 0.1",
+        "z = y / (1.0 + x * x)",
+        "y = z - x",
+    )
     body = [f"    {forms[i % 4]}" for i in range(statements)]
     return "\n".join(["import numpy as np", "def f(x, y):", *body, "    return x * y"])
 

@@ -100,7 +100,9 @@ class _Folder:
         while isinstance(node, _ARITHMETIC):
             new = self._rewrite(node)
             if new is None or not (
-                may_share or isinstance(new, _ARITHMETIC + (gast.Constant,))
+                may_share
+                or isinstance(new, _ARITHMETIC + (gast.Constant,))
+                or _is_where(new)
             ):
                 break
             node = new
@@ -133,6 +135,9 @@ class _Folder:
 
     def _sum(self, node: gast.BinOp) -> gast.AST | None:
         left, right = node.left, node.right
+        choice = self._choice(node)
+        if choice is not None:
+            return choice
         if _is_zero(right) and self._adjoint(left):
             return left
         if _is_zero(left) and self._adjoint(right):
@@ -144,7 +149,28 @@ class _Folder:
             return self._scaled(2.0, left)
         return None
 
+    def _choice(self, node: gast.BinOp) -> gast.AST | None:
+        """One `np.where` for two of the same condition that complement each other."""
+        left, right = node.left, node.right
+        if not (_is_where(left) and _is_where(right)):
+            return None
+        (test, *ours), (other, *theirs) = left.args, right.args
+        same = rebuild.same_text(left.func, right.func) and rebuild.same_text(test, other)
+        pairs = list(zip(ours, theirs, strict=True))
+        if not same or not all(_is_zero(a) or _is_zero(b) for a, b in pairs):
+            return None
+        parts = []
+        for a, b in pairs:
+            if _is_zero(b):
+                parts.append(a)
+            else:
+                parts.append(b if isinstance(node.op, gast.Add) else _negative(b))
+        return gast.Call(left.func, [test, *parts], [])
+
     def _difference(self, node: gast.BinOp) -> gast.AST | None:
+        choice = self._choice(node)
+        if choice is not None:
+            return choice
         if _is_zero(node.right) and self._inexact(node.left):
             return node.left
         positive = _without_sign(node.right)
@@ -243,6 +269,16 @@ def _is_one(node: gast.AST) -> bool:
 
 def _is_zero(node: gast.AST) -> bool:
     return _is_number(node) and node.value == 0.0
+
+
+def _is_where(node: gast.AST) -> bool:
+    return (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and node.func.attr == "where"
+        and len(node.args) == 3
+        and not node.keywords
+    )
 
 
 def _is_power_of_two(value: float) -> bool:

@@ -58,7 +58,11 @@ def _point(rng: random.Random) -> tuple:
 
 def _atom(text: str) -> str:
     """`text`, in parentheses unless it binds as tightly as a name."""
-    return text if re.fullmatch(r"[\w.]+(\[[^\[\]]*\])?(\([^()]*\))?", text) else f"({text})"
+    return (
+        text
+        if re.fullmatch(r"[\w.]+(\[[^\[\]]*\])?(\([^()]*\))?", text)
+        else f"({text})"
+    )
 
 
 @dataclass
@@ -77,7 +81,9 @@ class _Scope:
     def merge(self, others: list[_Scope]) -> None:
         """What holds after any one of several ways."""
         first, *rest = [o.kinds for o in others]
-        self.kinds = {n: k for n, k in first.items() if all(o.get(n) == k for o in rest)}
+        self.kinds = {
+            n: k for n, k in first.items() if all(o.get(n) == k for o in rest)
+        }
 
 
 class _Module:
@@ -93,10 +99,20 @@ class _Module:
         self.names = rng.sample(names, 9)
 
     def text(self) -> str:
-        lines = ["import math", "", "import numpy" if self.np == "numpy" else f"import numpy as {self.np}"]
-        lines += ["", "SCALE = 0.7", "WEIGHTS = " + self.np + ".array([0.4, -0.8, 1.1])"]
+        lines = [
+            "import math",
+            "",
+            "import numpy" if self.np == "numpy" else f"import numpy as {self.np}",
+        ]
+        lines += [
+            "",
+            "SCALE = 0.7",
+            "WEIGHTS = " + self.np + ".array([0.4, -0.8, 1.1])",
+        ]
         parts = [self.pair(), self.scaled(), self.recursive()]
-        return "\n".join([*lines, *[ln for p in parts for ln in p], *self.main()]) + "\n"
+        return (
+            "\n".join([*lines, *[ln for p in parts for ln in p], *self.main()]) + "\n"
+        )
 
     # -- functions -----------------------------------------------------------------
     def pair(self) -> list[str]:
@@ -104,7 +120,9 @@ class _Module:
         np_, x = self.np, self.rng.choice(("x", "out", "value", "p_bar"))
         second = self.rng.choice((f"{x} * t", f"t / (1.0 + {x} * {x})", "t"))
         return [
-            "", "", f"def pair({x}, y):",
+            "",
+            "",
+            f"def pair({x}, y):",
             f"    t = {np_}.sin({x}) * y",
             f"    return t, {second}",
         ]
@@ -113,20 +131,40 @@ class _Module:
         """A helper with a default, a keyword and a branch or loop."""
         np_ = self.np
         if self.rng.random() < 0.5:
-            body = ["    if c > 0.5:", "        x = x * x * c", "    else:",
-                    f"        return {np_}.tanh(x) - c"]
+            body = [
+                "    if c > 0.5:",
+                "        x = x * x * c",
+                "    else:",
+                f"        return {np_}.tanh(x) - c",
+            ]
         else:
             body = ["    for i in range(2):", f"        x = {np_}.cos(x) * c + 0.1 * i"]
-        return ["", "", "def scaled(x, c=0.6):", *body, f"    return x + SCALE * {np_}.sin(c)"]
+        return [
+            "",
+            "",
+            "def scaled(x, c=0.6):",
+            *body,
+            f"    return x + SCALE * {np_}.sin(c)",
+        ]
 
     def recursive(self) -> list[str]:
         step = self.rng.choice(("x * {}", "0.5 * ({} + x)", "{} - x * x"))
         head = ["", "", "def again(x, depth):"]
         inner = step.format(f"again({self.np}.sin(x), depth - 1)")
         if self.rng.random() < 0.5:
-            return [*head, "    if depth <= 0:", "        return x", f"    return {inner}"]
-        return [*head, "    out = x", "    if depth > 0:", f"        out = {inner}",
-                "    return out"]
+            return [
+                *head,
+                "    if depth <= 0:",
+                "        return x",
+                f"    return {inner}",
+            ]
+        return [
+            *head,
+            "    out = x",
+            "    if depth > 0:",
+            f"        out = {inner}",
+            "    return out",
+        ]
 
     def main(self) -> list[str]:
         scope = _Scope({"a": "S", "b": "S", "u": "V", "v": "V", "m": "M", "k": "I"})
@@ -149,8 +187,11 @@ class _Module:
         return self.rng.choice(simple)(scope, depth)
 
     def block(self, scope: _Scope, depth: int, most: int = 3) -> list[str]:
-        return [ln for _ in range(self.rng.randint(1, most))
-                for ln in self.statement(scope, depth + 1)]
+        return [
+            ln
+            for _ in range(self.rng.randint(1, most))
+            for ln in self.statement(scope, depth + 1)
+        ]
 
     def target(self, scope: _Scope, kind: str) -> str:
         """A name to assign; inside a loop no variable changes its kind."""
@@ -181,7 +222,10 @@ class _Module:
             return self.assign(scope, depth)
         name = self.rng.choice(pool)
         op, value = self.rng.choice(("+=", "-=", "*=", "/=")), self.scalar(scope, 1)
-        value = {"*=": f"{self.np}.cos({value})", "/=": f"1.0 + {_atom(value)} ** 2"}.get(op, value)
+        value = {
+            "*=": f"{self.np}.cos({value})",
+            "/=": f"1.0 + {_atom(value)} ** 2",
+        }.get(op, value)
         if self.plain:
             return [f"{name} = {name} {op[0]} {_atom(value)}"]
         return [f"{name} {op} {value}"]
@@ -216,12 +260,16 @@ class _Module:
         return [f"{p} = {q} = {value}"]
 
     def harmless(self, scope: _Scope, depth: int) -> list[str]:
-        return [self.rng.choice((
-            "pass",
-            f"assert k >= 0, {self.scalar(scope, 0)}",
-            f"unused = {self.scalar(scope, 1)}",
-            f"{self.np}.sin({self.scalar(scope, 0)})",
-        ))]
+        return [
+            self.rng.choice(
+                (
+                    "pass",
+                    f"assert k >= 0, {self.scalar(scope, 0)}",
+                    f"unused = {self.scalar(scope, 1)}",
+                    f"{self.np}.sin({self.scalar(scope, 0)})",
+                )
+            )
+        ]
 
     def branch(self, scope: _Scope, depth: int) -> list[str]:
         test = self.test(scope, 2)
@@ -253,7 +301,9 @@ class _Module:
 
     def leave(self, scope: _Scope) -> list[str]:
         """A way out of a turn, under a test."""
-        way = self.rng.choice(("break", "break", "continue", f"return {self.scalar(scope, 1)}"))
+        way = self.rng.choice(
+            ("break", "break", "continue", f"return {self.scalar(scope, 1)}")
+        )
         lines = [f"if {self.test(scope, 1)}:"]
         if self.rng.random() < 0.5:
             inner = scope.copy()
@@ -280,11 +330,23 @@ class _Module:
         i = self.counter(scope)
         if i is None:
             return self.assign(scope, depth)
-        span = self.rng.choice(("range(3)", "range(k)", "range(1, 4)", "range(3, 0, -1)",
-                                "range(0, k, 2)", "range(len(u))"))
+        span = self.rng.choice(
+            (
+                "range(3)",
+                "range(k)",
+                "range(1, 4)",
+                "range(3, 0, -1)",
+                "range(0, k, 2)",
+                "range(len(u))",
+            )
+        )
         inner = scope.copy(1)
         inner.kinds[i] = "I"
-        return [f"for {i} in {span}:", *self.turns(inner, depth), *self.otherwise(scope, depth)]
+        return [
+            f"for {i} in {span}:",
+            *self.turns(inner, depth),
+            *self.otherwise(scope, depth),
+        ]
 
     def while_loop(self, scope: _Scope, depth: int) -> list[str]:
         i = self.counter(scope)
@@ -296,15 +358,23 @@ class _Module:
         if self.rng.random() < 0.4:
             test += f" and {self.test(scope, 0)}"
         scope.kinds[i] = "I"
-        return [f"{i} = 0", f"while {test}:", BODY + f"{i} += 1", *self.turns(inner, depth),
-                *self.otherwise(scope, depth)]
+        return [
+            f"{i} = 0",
+            f"while {test}:",
+            BODY + f"{i} += 1",
+            *self.turns(inner, depth),
+            *self.otherwise(scope, depth),
+        ]
 
     # -- expressions ---------------------------------------------------------------
     def value(self, scope: _Scope, kind: str, depth: int) -> str:
-        return {"S": self.scalar, "V": self.vector, "M": self.matrix}[kind](scope, depth)
+        return {"S": self.scalar, "V": self.vector, "M": self.matrix}[kind](
+            scope, depth
+        )
 
     def fill(self, form: str, scope: _Scope, depth: int) -> str:
         """A form with S, V, M, T and P (np.) replaced."""
+
         def one(match: re.Match) -> str:
             letter = match.group()
             if letter == "P":
@@ -319,7 +389,13 @@ class _Module:
         if depth <= 0:
             i = self.rng.choice(self.counters(scope))
             x = self.scalar(scope, 0)
-            forms = (f"{x} > 0.1", f"{x} < 0.6", f"{i} > 1", f"{i} % 2 == 0", f"-0.5 < {x} < 0.9")
+            forms = (
+                f"{x} > 0.1",
+                f"{x} < 0.6",
+                f"{i} > 1",
+                f"{i} % 2 == 0",
+                f"-0.5 < {x} < 0.9",
+            )
             return self.rng.choice(forms)
         return self.fill(self.rng.choice(TESTS), scope, depth)
 
@@ -334,7 +410,15 @@ class _Module:
                 return f"{i} * 0.2"
             if rng.random() < 0.3:
                 x, w = rng.choice(scope.of("V")), rng.choice(scope.of("M"))
-                return rng.choice((f"{x}[1]", f"{x}[-1]", f"{x}[{i} % 3]", f"{w}[1, 2]", f"{w}[{i} % 2, 0]"))
+                return rng.choice(
+                    (
+                        f"{x}[1]",
+                        f"{x}[-1]",
+                        f"{x}[{i} % 3]",
+                        f"{w}[1, 2]",
+                        f"{w}[{i} % 2, 0]",
+                    )
+                )
             return rng.choice(pool or ["0.4"])
         return self.fill(rng.choice(SCALARS), scope, depth)
 
@@ -342,7 +426,9 @@ class _Module:
         rng = self.rng
         if depth <= 0 or rng.random() < 0.15:
             w, i = rng.choice(scope.of("M") or ["m"]), rng.choice(self.counters(scope))
-            return rng.choice([*scope.of("V") * 3, f"{w}[0]", f"{w}[{i} % 2]", "WEIGHTS"])
+            return rng.choice(
+                [*scope.of("V") * 3, f"{w}[0]", f"{w}[{i} % 2]", "WEIGHTS"]
+            )
         return self.fill(rng.choice(VECTORS), scope, depth)
 
     def matrix(self, scope: _Scope, depth: int) -> str:
@@ -352,36 +438,140 @@ class _Module:
 
 
 TESTS = (
-    "S > S", "S < 0.4", "T and T", "T or T", "not (T)", "0.0 < S < 1.0", "S <= S and T",
-    "(T) or S > 0.5", "P.sum(V) > S", "k == 2",
+    "S > S",
+    "S < 0.4",
+    "T and T",
+    "T or T",
+    "not (T)",
+    "0.0 < S < 1.0",
+    "S <= S and T",
+    "(T) or S > 0.5",
+    "P.sum(V) > S",
+    "k == 2",
 )
 SCALARS = (
-    "S + S", "S - S", "S * S", "0.5 * (S + S)", "S / (1.0 + S ** 2)", "P.tanh(S)",
-    "P.sin(S)", "math.cos(S)", "P.exp(-(S ** 2))", "P.sqrt(1.0 + S ** 2)", "-S", "abs(S)",
-    "P.sum(V)", "P.mean(M)", "P.dot(V, V)", "V @ V", "S if T else S", "P.log(1.0 + S * S)",
-    "max(S, S)", "V.sum()", "P.max(V)", "scaled(S)", "scaled(S, c=S)", "scaled(c=S, x=S)",
-    "again(S, 2)", "again(S, depth=k)", "P.sum(V[1:] * V[:-1])", "S ** 2", "S ** 3", "+S",
-    "P.sum(M * V)", "(1.0 + S ** 2) ** S", "P.where(T, S, S)", "S * 2", "S + 0 * S",
-    "P.sum(P.where(V > S, V, S))", "1.0 / (2.0 + P.sin(S))", "P.mean((V - S) ** 2)",
-    "pair(S, S)[1]", "P.minimum(S, S)", "P.sum(scaled(V))", "P.sum(scaled(V, S))",
-    "P.sum(M[:, 1])", "P.sum(again(V, k))", "S * 1.0",
-    "P.linalg.norm(V + 3.0)", "P.prod(1.0 + 0.1 * V)", "P.vdot(V, V)", "S ** 0", "V.mean()",
-    "P.sum(M, axis=1)[0]", "P.min(M)", "S / 2", "S - 1.0 * S",
+    "S + S",
+    "S - S",
+    "S * S",
+    "0.5 * (S + S)",
+    "S / (1.0 + S ** 2)",
+    "P.tanh(S)",
+    "P.sin(S)",
+    "math.cos(S)",
+    "P.exp(-(S ** 2))",
+    "P.sqrt(1.0 + S ** 2)",
+    "-S",
+    "abs(S)",
+    "P.sum(V)",
+    "P.mean(M)",
+    "P.dot(V, V)",
+    "V @ V",
+    "S if T else S",
+    "P.log(1.0 + S * S)",
+    "max(S, S)",
+    "V.sum()",
+    "P.max(V)",
+    "scaled(S)",
+    "scaled(S, c=S)",
+    "scaled(c=S, x=S)",
+    "again(S, 2)",
+    "again(S, depth=k)",
+    "P.sum(V[1:] * V[:-1])",
+    "S ** 2",
+    "S ** 3",
+    "+S",
+    "P.sum(M * V)",
+    "(1.0 + S ** 2) ** S",
+    "P.where(T, S, S)",
+    "S * 2",
+    "S + 0 * S",
+    "P.sum(P.where(V > S, V, S))",
+    "1.0 / (2.0 + P.sin(S))",
+    "P.mean((V - S) ** 2)",
+    "pair(S, S)[1]",
+    "P.minimum(S, S)",
+    "P.sum(scaled(V))",
+    "P.sum(scaled(V, S))",
+    "P.sum(M[:, 1])",
+    "P.sum(again(V, k))",
+    "S * 1.0",
+    "P.linalg.norm(V + 3.0)",
+    "P.prod(1.0 + 0.1 * V)",
+    "P.vdot(V, V)",
+    "S ** 0",
+    "V.mean()",
+    "P.sum(M, axis=1)[0]",
+    "P.min(M)",
+    "S / 2",
+    "S - 1.0 * S",
 )
 VECTORS = (
-    "V + V", "V - V", "V * V", "V + S", "S * V", "S - V", "V / (1.0 + V * V)", "S / (1.0 + V ** 2)",
-    "V / (1.0 + S * S)", "P.tanh(V)", "P.sin(V)", "P.where(V > 0.1, V, V)", "P.where(V > S, S, V)",
-    "P.maximum(V, S)", "P.maximum(V, V)", "P.clip(V, -0.9, 0.8)", "P.sum(M, axis=0)", "M.mean(axis=0)",
-    "V[::-1]", "-V", "P.abs(V)", "P.dot(V, M.T @ M)", "(M.T @ M) @ V", "V if T else V", "scaled(V)",
-    "scaled(V, c=S)", "P.max(M, axis=0)", "P.exp(-(V * V))", "P.cumsum(V)", "V * 1.0", "V * 0 + V",
-    "again(V, 1)", "P.concatenate([V[1:], V[:1]])", "P.sqrt(1.0 + V ** 2)", "V ** 2", "V ** 0",
-    "(1.0 + V * V) ** S", "(1.0 + S * S) ** V", "P.array([S, S, S])", "P.stack([S, S, S])", "V / 2",
-    "P.ones(3) * S", "P.zeros_like(V) + S",
+    "V + V",
+    "V - V",
+    "V * V",
+    "V + S",
+    "S * V",
+    "S - V",
+    "V / (1.0 + V * V)",
+    "S / (1.0 + V ** 2)",
+    "V / (1.0 + S * S)",
+    "P.tanh(V)",
+    "P.sin(V)",
+    "P.where(V > 0.1, V, V)",
+    "P.where(V > S, S, V)",
+    "P.maximum(V, S)",
+    "P.maximum(V, V)",
+    "P.clip(V, -0.9, 0.8)",
+    "P.sum(M, axis=0)",
+    "M.mean(axis=0)",
+    "V[::-1]",
+    "-V",
+    "P.abs(V)",
+    "P.dot(V, M.T @ M)",
+    "(M.T @ M) @ V",
+    "V if T else V",
+    "scaled(V)",
+    "scaled(V, c=S)",
+    "P.max(M, axis=0)",
+    "P.exp(-(V * V))",
+    "P.cumsum(V)",
+    "V * 1.0",
+    "V * 0 + V",
+    "again(V, 1)",
+    "P.concatenate([V[1:], V[:1]])",
+    "P.sqrt(1.0 + V ** 2)",
+    "V ** 2",
+    "V ** 0",
+    "(1.0 + V * V) ** S",
+    "(1.0 + S * S) ** V",
+    "P.array([S, S, S])",
+    "P.stack([S, S, S])",
+    "V / 2",
+    "P.ones(3) * S",
+    "P.zeros_like(V) + S",
 )
 MATRICES = (
-    "M + M", "M * M", "M + V", "V * M", "S * M", "M - P.mean(M, axis=1, keepdims=True)", "P.tanh(M)",
-    "M / P.sum(1.0 + M * M, axis=-1, keepdims=True)", "(M @ M.T) @ M", "P.outer(V[:2], V)",
-    "M - S", "M / (1.0 + V * V)", "P.where(M > S, M, V)", "P.sin(M)", "M[::-1]", "P.maximum(M, V)",
-    "P.reshape(M.T, (2, 3))", "P.matmul(M, P.outer(V, V))", "P.stack([V, V])", "scaled(M)",
-    "P.sum(M, axis=1)[:, None] * V", "M.reshape(-1).reshape(2, 3)", "P.transpose(M.T)",
+    "M + M",
+    "M * M",
+    "M + V",
+    "V * M",
+    "S * M",
+    "M - P.mean(M, axis=1, keepdims=True)",
+    "P.tanh(M)",
+    "M / P.sum(1.0 + M * M, axis=-1, keepdims=True)",
+    "(M @ M.T) @ M",
+    "P.outer(V[:2], V)",
+    "M - S",
+    "M / (1.0 + V * V)",
+    "P.where(M > S, M, V)",
+    "P.sin(M)",
+    "M[::-1]",
+    "P.maximum(M, V)",
+    "P.reshape(M.T, (2, 3))",
+    "P.matmul(M, P.outer(V, V))",
+    "P.stack([V, V])",
+    "scaled(M)",
+    "P.sum(M, axis=1)[:, None] * V",
+    "M.reshape(-1).reshape(2, 3)",
+    "P.transpose(M.T)",
 )

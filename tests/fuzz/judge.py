@@ -112,7 +112,9 @@ def against_differences(f, args, wrt, bars, value) -> Verdict | None:
     """The first gradient that disagrees with differences, if any."""
     for i, bar in zip(wrt, bars, strict=True):
         if np.shape(bar) != np.shape(args[i]):
-            return Verdict("shape", f"argument {i}: {np.shape(bar)} for {np.shape(args[i])}")
+            return Verdict(
+                "shape", f"argument {i}: {np.shape(bar)} for {np.shape(args[i])}"
+            )
         for at in np.ndindex(np.shape(args[i])):
             got = float(np.asarray(bar)[at])
             seen = [slope(f, args, i, at, h) for h in (2e-3, 1e-5)]
@@ -121,7 +123,9 @@ def against_differences(f, args, wrt, bars, value) -> Verdict | None:
                 continue
             if abs(seen[1] - slope(f, args, i, at, 3e-6)) > 100 * scale:
                 return Verdict(SKIPPED, "a kink")
-            return Verdict("WRONG", f"argument {i}{list(at)}: {got}, differences {seen}")
+            return Verdict(
+                "WRONG", f"argument {i}{list(at)}: {got}, differences {seen}"
+            )
     return None
 
 
@@ -143,7 +147,9 @@ def slope(f: Callable, args: tuple, i: int, at: tuple, h: float) -> float:
 
 def close(a, b) -> bool:
     """Whether two sequences of numbers and arrays agree up to rounding."""
-    return all(np.allclose(x, y, rtol=1e-8, atol=1e-9) for x, y in zip(a, b, strict=True))
+    return all(
+        np.allclose(x, y, rtol=1e-8, atol=1e-9) for x, y in zip(a, b, strict=True)
+    )
 
 
 def identical(a, b) -> bool:

@@ -1,7 +1,7 @@
 """Differentiate many random programs: ``python -m tests.fuzz.run 1000 --seed 7``.
 
-A line shows how far it is; at the end stands each kind of failure with its smallest
-program.
+A line shows how far it is, and each kind of failure when it is first met; at the end
+stands each kind with its smallest program.
 """
 
 from __future__ import annotations
@@ -33,15 +33,19 @@ def main() -> int:
             kind = _kind(verdict)
             counts[kind] += 1
             if kind not in (FINE, SKIPPED):
+                if kind not in failures:
+                    print(f"\rseed {seed}: {kind}")
                 failures.setdefault(kind, []).append((seed, verdict))
-            print(f"\r{n + 1} programs: {counts[FINE]} fine, {len(failures)} kinds of failure",
-                  end="", flush=True)
+            line = f"{n + 1} programs: {counts[FINE]} fine, {len(failures)} kinds of failure"
+            print(f"\r{line}", end="", flush=True)
         print()
         for kind, found in failures.items():
             _show(kind, found, Path(folder), not options.no_shrink)
     for kind, count in counts.most_common():
         print(f"{count:6}  {kind}")
-    return 1 if any(k.split(":")[0] not in (FINE, SKIPPED, REFUSED) for k in counts) else 0
+    return (
+        1 if any(k.split(":")[0] not in (FINE, SKIPPED, REFUSED) for k in counts) else 0
+    )
 
 
 def _kind(verdict: Verdict) -> str:
@@ -50,7 +54,9 @@ def _kind(verdict: Verdict) -> str:
     return verdict.kind
 
 
-def _show(kind: str, found: list[tuple[int, Verdict]], folder: Path, small: bool) -> None:
+def _show(
+    kind: str, found: list[tuple[int, Verdict]], folder: Path, small: bool
+) -> None:
     seed, verdict = found[0]
     whole = program(seed)
     names = iter(range(10**6))

@@ -1,8 +1,8 @@
 """A failing program made small: statements go, blocks open, expressions collapse.
 
-    for i in range(3):            x = a * u[1]
-        x = a * u[1]       ->     return x
-    return x * np.sin(b)
+for i in range(3):            x = a * u[1]
+    x = a * u[1]       ->     return x
+return x * np.sin(b)
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def _edits(tree: ast.AST) -> Iterator[Callable[[list], None]]:
         for name, value in ast.iter_fields(node):
             if name in ("func", "targets", "target", "slice", "test"):
                 continue
-            if isinstance(value, ast.expr) and not isinstance(value, (ast.Name, ast.Constant)):
+            if isinstance(value, ast.expr) and not isinstance(
+                value, (ast.Name, ast.Constant)
+            ):
                 for part in ast.iter_child_nodes(value):
                     if isinstance(part, ast.expr):
                         yield _set(index, name, part)

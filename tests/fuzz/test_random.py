@@ -17,7 +17,11 @@ def test_random_programs(group, tmp_path, monkeypatch):
     seeds = range(group, PROGRAMS, GROUPS)
     seen = {s: judge(program(s), tmp_path, f"random_{s}") for s in seeds}
     wrong = {s: v for s, v in seen.items() if v.kind not in (FINE, REFUSED, SKIPPED)}
-    assert not wrong, "\n".join(f"seed {s}: {v.kind}\n{v.detail}" for s, v in wrong.items())
-    refused = [v for v in seen.values() if v.kind == REFUSED and IN_PLACE not in v.detail]
+    assert not wrong, "\n".join(
+        f"seed {s}: {v.kind}\n{v.detail}" for s, v in wrong.items()
+    )
+    refused = [
+        v for v in seen.values() if v.kind == REFUSED and IN_PLACE not in v.detail
+    ]
     assert not refused, refused[0].detail
     assert sum(v.kind == FINE for v in seen.values()) >= len(seeds) // 2
