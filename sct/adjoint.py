@@ -578,18 +578,28 @@ class _Line:
 
     def _spread_list(self, operand, e, active):
         """One contribution for each active element of a list operand."""
-        elements = operand.elts
-        live = [i for i, x in enumerate(elements) if atoms(x) and x.id in active]
-        if len(live) == 1:
-            item = gast.Subscript(e, grammar.constant(live[0]), gast.Load())
-            name = elements[live[0]].id
-            return [(name, item, self.fact(name))]
+        leaves = [(p, n) for p, n in _leaves(operand) if n in active]
+        nested = any(len(path) > 1 for path, _ in leaves)
+        if len(leaves) == 1 or nested:
+            if len(leaves) > 1 and not isinstance(e, gast.Name):
+                held = self.owner._fresh("parts_bar")
+                self.emit(held, e)
+                e = grammar.name(held)
+            parts = []
+            for path, name in leaves:
+                index = [grammar.constant(i) for i in path]
+                key = index[0] if len(index) == 1 else gast.Tuple(index, gast.Load())
+                item = gast.Subscript(grammar.clone(e), key, gast.Load())
+                parts.append((name, item, self.fact(name)))
+            return parts
         targets, parts = [], []
-        for i, x in enumerate(elements):
-            made = self.owner._fresh(f"{_stem(x)}_inc") if i in live else "_"
+        live = dict(leaves)
+        for i in range(len(operand.elts)):
+            name = live.get((i,))
+            made = self.owner._fresh(f"{_stem(grammar.name(name))}_inc") if name else "_"
             targets.append(grammar.name(made, store=True))
-            if i in live:
-                parts.append((x.id, grammar.name(made), self.fact(x.id)))
+            if name:
+                parts.append((name, grammar.name(made), self.fact(name)))
         self.emit(gast.Tuple(targets, gast.Store()), e)
         return parts
 
@@ -837,6 +847,15 @@ def _scaled(bar: gast.AST, partial: gast.AST) -> gast.AST:
     if isinstance(partial, gast.Constant) and partial.value == 1.0:
         return bar
     return gast.BinOp(grammar.clone(bar), gast.Mult(), partial)
+
+
+def _leaves(operand: gast.AST, path: tuple[int, ...] = ()):
+    """The names in a display, with the indices that lead to them."""
+    for i, e in enumerate(operand.elts):
+        if isinstance(e, gast.Name):
+            yield (*path, i), e.id
+        elif isinstance(e, (gast.List, gast.Tuple)):
+            yield from _leaves(e, (*path, i))
 
 
 def _stem(node: gast.AST) -> str:

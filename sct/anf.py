@@ -270,7 +270,9 @@ class _Flattener:
         return self.atom(e)
 
     def op_Call(self, e: gast.Call) -> gast.AST:
-        if isinstance(e.func, gast.Attribute) and not _is_chain(e.func):
+        owner = e.func.value if isinstance(e.func, gast.Attribute) else None
+        if owner is not None and not (is_atom(owner) or self.is_global(owner)):
+            # The owner of a method: `w.T.dot(x)` has two operands.
             e.func.value = self.atom(e.func.value)
         elif not _is_chain(e.func):
             e.func = self.atom(e.func)

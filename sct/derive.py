@@ -316,7 +316,7 @@ class _Function:
     def _sweeps(self) -> Sweeps:
         self.keeps = False
         forms = in_place_forms(self.fn, self.operation, self.names)
-        numbers = self._numbers(forms)
+        numbers, integers = self._numbers(forms)
         rooted = one_name_each(
             forms, self.normal.source, self.operation, numbers, self._call_check
         )
@@ -328,6 +328,7 @@ class _Function:
             self.temporary,
             list(self.wrt),
             self.use,
+            integers,
         )
         fn = self.prepared = prepared.fn
         self.augmented = prepared.augmented
@@ -405,10 +406,11 @@ class _Function:
         at_end = found.points.get(dataflow.end(fn.body), {})
         return self.inference.fact(expr, at_end).scalar
 
-    def _numbers(self, fn: gast.FunctionDef) -> set[str]:
-        """The names that hold numbers, as far as that shows without the adjoint."""
+    def _numbers(self, fn: gast.FunctionDef) -> tuple[set[str], set[str]]:
+        """The names that hold numbers, and of these the ones that hold integers."""
         facts = parameter_facts(fn, self.normal.scope)
-        return _scalar_names(fn, shapes(fn, facts, self.inference))
+        found = shapes(fn, facts, self.inference)
+        return _scalar_names(fn, found), _scalar_names(fn, found, integers=True)
 
     def _call_check(self, helper: str, args: list, keywords: dict) -> gast.AST:
         return gast.Expr(grammar.call(self.use("helper", helper), *args, **keywords))
@@ -906,15 +908,16 @@ def _constant_names(normal: Normal) -> dict[str, object]:
     return found
 
 
-def _scalar_names(fn: gast.FunctionDef, found: Shapes) -> set[str]:
-    """The names that hold scalars wherever they are bound."""
+def _scalar_names(
+    fn: gast.FunctionDef, found: Shapes, integers: bool = False
+) -> set[str]:
+    """The names that hold scalars (integers) wherever they are bound."""
     names: dict[str, bool] = {}
-    for facts in found.targets.values():
-        for n, f in facts.items():
-            names[n] = names.get(n, True) and f.scalar
     start = found.points.get(dataflow.start(fn.body), {})
-    for n, f in start.items():
-        names[n] = names.get(n, True) and f.scalar
+    for facts in [start, *found.targets.values()]:
+        for n, f in facts.items():
+            fits = f.scalar and (f.integer or not integers)
+            names[n] = names.get(n, True) and fits
     return {n for n, scalar in names.items() if scalar}
 
 

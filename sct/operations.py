@@ -186,8 +186,8 @@ def _rule(
     held = [
         n
         for p, a in arguments.items()
-        if p not in rule.wrt and p not in rule.zero
-        for n in sorted(grammar.names_read(a))
+        if p not in rule.zero
+        for n in sorted(grammar.names_read(a) - (set(atoms(a)) if p in rule.wrt else set()))
     ]
     return Operation(
         "rule",
@@ -213,7 +213,12 @@ def bind(
         When the rule has no such parameter, or an argument is unpacked with ``*``.
     """
     try:
-        return dict(_bind(rule.signature, args, keywords).arguments)
+        bound = _bind(rule.signature, args, keywords).arguments
+        # `*operands` are one operand, a tuple.
+        return {
+            p: gast.Tuple(list(a), gast.Load()) if isinstance(a, tuple) else a
+            for p, a in bound.items()
+        }
     except TypeError as e:
         raise BindError(f"its rule does not take these arguments ({e})") from None
 

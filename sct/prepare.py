@@ -58,6 +58,7 @@ def prepare(
     temporary: set[str],
     wrt: list[str],
     use: Callable[[str, str], str],
+    integers: set[str],
 ) -> Prepared:
     """Make a function in ANF ready for its adjoint.
 
@@ -77,6 +78,8 @@ def prepare(
         The parameters that are differentiated.
     use : callable
         ``use("builtin", "list")``: the name in the function of a builtin.
+    integers : set of str
+        Names that only ever hold single integers.
 
     Returns
     -------
@@ -85,7 +88,7 @@ def prepare(
     fn = grammar.clone(fn)
     work = _Preparation(fn, source, names, classify, temporary)
     work.varied = _reached(fn, wrt)
-    work.use = use
+    work.use, work.integers = use, integers
     fn.body = work.block(fn.body)
     return Prepared(fn, work)
 
@@ -156,7 +159,8 @@ class _Preparation:
             raise unsupported(self.source, stmt, "this assignment", *ATTRIBUTE)
         if isinstance(stmt, gast.Assign):
             return [stmt]
-        if isinstance(stmt.op, (gast.Add, gast.Sub)) and _is_plain(target.slice):
+        plain = isinstance(stmt.op, (gast.Add, gast.Sub))
+        if plain and _is_plain(target.slice, self.integers):
             return [stmt]
         item, result = (self.names.fresh(f"{grammar.root(target)}_item") for _ in "12")
         self.temporary.update((item, result))
@@ -266,10 +270,17 @@ def _unique_flags(fn: gast.FunctionDef) -> set[str]:
     return {n for n, count in raised.items() if count == 1 and n not in other}
 
 
-def _is_plain(index: gast.AST) -> bool:
+def _is_plain(index: gast.AST, integers: set[str]) -> bool:
     """Whether an index is made of slices and numbers, so that it names nothing twice."""
     parts = index.elts if isinstance(index, gast.Tuple) else [index]
-    return not any(isinstance(p, (gast.List, gast.Call)) for p in parts)
+    return all(
+        isinstance(p, (gast.Slice, gast.Constant))
+        or (
+            not any(isinstance(n, (gast.List, gast.Call)) for n in gast.walk(p))
+            and grammar.names_read(p) <= integers
+        )
+        for p in parts
+    )
 
 
 def _reached(fn: gast.FunctionDef, wrt: list[str]) -> set[str]:

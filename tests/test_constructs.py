@@ -270,7 +270,7 @@ def over_enumerate(x):
 
 @case(1.5)
 def counter_after_loop(x):
-    for i in range(3):
+    for i in range(3):  # noqa: B007
         x = x * x
     return x * i
 

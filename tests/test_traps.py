@@ -51,8 +51,8 @@ def agrees(f, *args, wrt=None):
 # -- names ---------------------------------------------------------------------------
 NAMES = """
     n cx mask np numpy d len x_bar out_bar sct x_stack w_stack branch turns left tape
-    value out x_saved returned unbroadcast reversed list append f_grad math _ g g_grad x_inc
-    check_inexact sum_bar
+    value out x_saved returned unbroadcast reversed list append f_grad math _ g g_grad
+    x_inc check_inexact sum_bar
 """.split()
 LOCAL = """
 import math

@@ -23,7 +23,7 @@ from .registry import adjoint, nondifferentiable
 
 nondifferentiable(
     *(np.argmax, np.argmin, np.argsort, np.searchsorted, np.count_nonzero, np.nonzero),
-    *(np.any, np.all, np.argwhere, np.flatnonzero, np.digitize, np.bincount),
+    *(np.any, np.all, np.argwhere, np.flatnonzero, np.digitize),
 )
 
 

@@ -67,7 +67,7 @@ def _atom(text: str) -> str:
 
 @dataclass
 class _Scope:
-    """The variables that hold a value here: name → S(calar), V(ector), M(atrix), I(nt)."""
+    """The variables that hold a value: S(calar), V(ector), M(atrix) or I(nteger)."""
 
     kinds: dict[str, str] = field(default_factory=dict)
     loops: int = 0

@@ -28,7 +28,7 @@ TOLERANCE = 2e-6
 
 @dataclass(frozen=True)
 class Verdict:
-    """A kind (the same for the same fault, so far as one can tell), and what was seen."""
+    """A kind (one for each fault, so far as one can tell), and what was seen."""
 
     kind: str
     detail: str = ""

@@ -36,7 +36,7 @@ def main() -> int:
                 if kind not in failures:
                     print(f"\rseed {seed}: {kind}")
                 failures.setdefault(kind, []).append((seed, verdict))
-            line = f"{n + 1} programs: {counts[FINE]} fine, {len(failures)} kinds of failure"
+            line = f"{n + 1} programs: {counts[FINE]} fine, {len(failures)} kinds fail"
             print(f"\r{line}", end="", flush=True)
         print()
         for kind, found in failures.items():
