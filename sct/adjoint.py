@@ -98,6 +98,8 @@ class Context:
     derive: Callable[[Operation, tuple[str, ...]], tuple[Derived, dict[str, gast.AST]]]
     outer: Callable[[str, object], str]
     temporary: set[str]
+    structures: set[str]
+    certain: set[str]
     passing: set[str] = field(default_factory=set)
 
 
@@ -122,6 +124,14 @@ class Adjoints:
             for op in context.operations.values()
             if op.callee is operator.getitem and op.kind == "rule"
             for n in op.operands
+            if n not in context.structures
+        }
+        self.numeric = {
+            n
+            for op in context.operations.values()
+            if op.kind == "rule" and "place" not in op.arguments
+            for n in op.operands
+            if n not in context.structures
         }
         self.bar_names: dict[str, str] = {}
 
@@ -180,7 +190,9 @@ class Adjoints:
         self.bar_names[name] = seed
         return True
 
-    def finish(self, fn: gast.FunctionDef, wrt: list[str]) -> tuple[Step, dict[str, gast.AST]]:
+    def finish(
+        self, fn: gast.FunctionDef, wrt: list[str], restore: set[str]
+    ) -> tuple[Step, dict[str, gast.AST]]:
         """The step at the function's beginning, and the adjoints of the names `wrt`."""
         step = Step(None)
         facts = self.context.shapes.points[dataflow.start(fn.body)]
@@ -190,6 +202,11 @@ class Adjoints:
                 line.zero(name, self.bars)
             elif not _is_whole(self.bars[name], facts, name):
                 line.spread(name, self.bars)
+            if name in restore:
+                line.read(name)
+                helper = self._helper("restored")
+                bar = self.bar(name)
+                line.emit(bar, grammar.call(helper, grammar.name(bar), grammar.name(name)))
         return step, {n: grammar.name(self.bar(n)) for n in wrt}
 
     # -- blocks --------------------------------------------------------------------
@@ -209,8 +226,11 @@ class Adjoints:
         targets = self.context.activity.targets.get(stmt, ())
         step = Step(stmt)
         if operation is not None and targets:
-            _Line(self, step).differentiate(operation, targets)
-        if operation is None or operation.kind != "store":
+            line = _Line(self, step)
+            coming = bool(set(targets) & self.bars.keys())
+            line.differentiate(operation, targets)
+            line.make_sure(operation, stmt, coming)
+        if operation is None or operation.kind not in ("store", "append"):
             # What the names were bound to before has nothing to do with what comes.
             for name in set(grammar.writes(stmt)) - set(self._own(operation)):
                 self.bars.pop(name, None)
@@ -333,6 +353,7 @@ class _Line:
         self.owner, self.step, self.new = adjoints, step, new
         self.context = adjoints.context
         self.coming: dict[str, Fact] = {}
+        self.reached: set[str] = set()
         shapes = self.context.shapes
         self.before = shapes.operands.get(step.stmt, {}) if facts is None else facts
         self.after = shapes.targets.get(step.stmt, {}) if facts is None else facts
@@ -355,7 +376,8 @@ class _Line:
         if fact.scalar:
             return grammar.constant(0.0)
         self.read(name, new=new)
-        if fact.array or name in self.owner.indexed:
+        array = fact.array or name in self.owner.indexed
+        if array and name not in self.context.structures:
             return grammar.call(f"{self.context.use('module', 'numpy')}.zeros_like", grammar.name(name))
         return grammar.call(self.owner._helper("zero_like"), grammar.name(name))
 
@@ -384,7 +406,12 @@ class _Line:
     def own(self, name: str) -> None:
         """Make an adjoint an array that nothing else refers to."""
         bar = self.owner.bar(name)
-        self.emit(bar, grammar.call(f"{bar}.copy"))
+        if name in self.context.structures:
+            self.read(name)
+            zero = grammar.call(self.owner._helper("zero_like"), grammar.name(name))
+            self.emit(bar, grammar.call(self.owner._helper("added"), zero, grammar.name(bar)))
+        else:
+            self.emit(bar, grammar.call(f"{bar}.copy"))
         self.owner.fresh.add(name)
 
     # -- contributions -------------------------------------------------------------
@@ -392,10 +419,14 @@ class _Line:
         """``x_bar = value`` the first time, ``x_bar = x_bar + value`` later."""
         bar = self.owner.bar(name)
         bars = self.owner.bars
+        self.reached.add(name)
         if name in bars:
             if not _is_whole(bars[name], self.before, name):
                 self.owner.narrow.add(name)
-            value = gast.BinOp(grammar.name(bar), gast.Add(), value)
+            if name in self.context.structures:
+                value = grammar.call(self.owner._helper("added"), grammar.name(bar), value)
+            else:
+                value = gast.BinOp(grammar.name(bar), gast.Add(), value)
             fact = Fact(normal(bars[name].shape | fact.shape), None, array=fact.array)
             self.owner.fresh.add(name)
         elif isinstance(value, (gast.BinOp, gast.UnaryOp)):
@@ -413,6 +444,9 @@ class _Line:
         bars = self.owner.bars
         if op.kind == "store":
             self._store(op, active)
+            return
+        if op.kind == "append":
+            self._append(op, active)
             return
         coming = {t: bars.pop(t) for t in targets if t in bars}
         if not coming:
@@ -439,6 +473,9 @@ class _Line:
                     [(op.operands[0], grammar.name(self.owner.bar(target)), coming[target])],
                     coming,
                 )
+            elif op.kind == "tuple":
+                (target,) = coming
+                self._display(op, target, active)
             elif op.kind == "rule":
                 (target,) = coming
                 self._rule(op, target, coming[target], active)
@@ -457,6 +494,14 @@ class _Line:
                 "Write it with the arguments that the rule covers, or give it a rule "
                 "with `@sct.adjoint`.",
             ) from None
+
+    def make_sure(self, op: Operation, stmt: gast.AST, coming: bool) -> None:
+        """Refuse a statement of which some operand got no adjoint."""
+        active = set(self.context.activity.operands[stmt])
+        if op.kind in ("store", "append"):
+            active.discard(op.operands[0])
+        if coming and active - self.reached:
+            raise self.refuse(op)
 
     def refuse(self, op: Operation) -> Exception:
         """The error for an operation that has no derivative."""
@@ -482,10 +527,9 @@ class _Line:
 
     # -- rules ---------------------------------------------------------------------
     def _rule(self, op: Operation, target: str, coming: Fact, active) -> None:
-        if op.rule.primal is operator.getitem:
-            base, index = op.arguments["a"], op.arguments["b"]
+        if "place" in op.arguments:
             bar = grammar.name(self.owner.bar(target))
-            self._accumulate(base.id, index, bar, {target})
+            self._accumulate(op.arguments["place"], bar, {target})
             return
         bar = grammar.name(self.owner.bar(target))
         result = self.result(target)
@@ -548,7 +592,10 @@ class _Line:
             if isinstance(operand, gast.Name):
                 # A rule that takes the whole adjoint gives the whole adjoint.
                 whole = rule.full is True
+                whole = whole or operand.id in self.context.structures
                 fact = self.fact(operand.id) if whole else self._infer(e, statements)
+                if operand.id in self.context.structures:
+                    e = grammar.call(self.context.use("builtin", "list"), e)
                 parts.append((operand.id, e, fact))
             else:
                 parts += self._spread_list(operand, e, active)
@@ -637,13 +684,13 @@ class _Line:
         return name, grammar.call(helper, value, grammar.name(name)), own
 
     # -- subscripts ----------------------------------------------------------------
-    def _accumulate(
-        self, name: str, index: gast.AST, value: gast.AST, dying: set[str]
-    ) -> None:
-        """``x_bar[index] += value``, in a buffer of x's shape that nobody shares."""
+    def _accumulate(self, place: gast.AST, value: gast.AST, dying: set[str]) -> None:
+        """``x_bar[index] += value``, in a buffer like `x` that nobody shares."""
         owner = self.owner
+        name = grammar.root(place)
+        self.reached.add(name)
         bar = owner.bar(name)
-        fact = replace(self.fact(name), array=True)
+        fact = replace(self.fact(name), array=name not in self.context.structures)
         empty = name not in owner.bars
         if name in dying:
             # `x = x[1:]`: the adjoint of the new x goes into the buffer of the old.
@@ -653,37 +700,84 @@ class _Line:
         owner.buffered.add(name)
         if empty:
             self.read(name)
-            numpy = self.context.use("module", "numpy")
-            self.emit(bar, grammar.call(f"{numpy}.zeros_like", grammar.name(name)))
-        elif owner.bars[name].shape != fact.shape:
+            self.emit(bar, self.zero_of(name, fact))
+        elif not _is_whole(owner.bars[name], self.before, name):
             self.spread(name, owner.bars)
         elif name not in owner.fresh:
             self.own(name)
         owner.fresh.add(name)
         owner.bars[name] = fact
-        self.read(*(n for n in grammar.names_read(index) if n in self.before))
-        if not self._distinct(index):
-            self.step.adjoint.append(
-                grammar.located(
-                    gast.Expr(
-                        grammar.call(
-                            owner._helper("add_at"),
-                            grammar.name(bar),
-                            _as_value(index, self.context.use("builtin", "slice")),
-                            value,
-                        )
-                    ),
-                    self.step.stmt,
-                )
+        self.read(*(n for n in grammar.names_read(place) if n in self.before and n != name))
+        sliced = name in self.context.structures and isinstance(
+            getattr(place, "slice", None), gast.Slice
+        )
+        if isinstance(place, gast.Subscript) and (
+            sliced or not self._distinct_path(place)
+        ):
+            call = grammar.call(
+                owner._helper("add_at"),
+                _renamed_root(place.value, bar, gast.Load()),
+                _as_value(place.slice, self.context.use("builtin", "slice")),
+                value,
             )
+            self.step.adjoint.append(grammar.located(gast.Expr(call), self.step.stmt))
             return
-        place = gast.Subscript(grammar.name(bar), grammar.clone(index), gast.Store())
-        if empty:
-            self.emit(place, value)
+        target = _renamed_root(place, bar, gast.Store())
+        part = self._part_name()
+        if name in self.context.structures and part not in owner.numeric:
+            # What may be a container itself is added part by part.
+            old = _renamed_root(place, bar, gast.Load())
+            self.emit(target, grammar.call(owner._helper("added"), old, value))
+        elif empty and isinstance(place, gast.Subscript) and name not in self.context.structures:
+            self.emit(target, value)
         else:
-            self.step.adjoint.append(
-                grammar.located(gast.AugAssign(place, gast.Add(), value), self.step.stmt)
-            )
+            add = gast.AugAssign(target, gast.Add(), value)
+            self.step.adjoint.append(grammar.located(add, self.step.stmt))
+
+    def _part_name(self) -> str:
+        """The name that the step's statement gives to the part it takes."""
+        written = grammar.writes(self.step.stmt)
+        return written[0] if len(written) == 1 else ""
+
+    def _display(self, op: Operation, target: str, active) -> None:
+        """``t = (a, b)``: ``a_bar += t_bar[0]``."""
+        bar = self.owner.bar(target)
+        keys, parts = op.arguments["keys"].elts, op.arguments["parts"].elts
+        self._contribute_all(
+            [
+                (
+                    e.id,
+                    gast.Subscript(grammar.name(bar), grammar.clone(k), gast.Load()),
+                    self.fact(e.id),
+                )
+                for k, e in zip(keys, parts, strict=True)
+                if isinstance(e, gast.Name) and e.id in active
+            ],
+            {target: self.coming[target]},
+        )
+
+    def _append(self, op: Operation, active) -> None:
+        """``l.append(v)``: ``v_bar += l_bar.pop()``."""
+        owner = self.owner
+        name, value = op.operands[0], op.arguments["value"]
+        if name not in owner.bars:
+            return
+        owner.buffered.add(name)
+        if name not in owner.fresh:
+            self.own(name)
+        part = grammar.call(f"{owner.bar(name)}.pop")
+        if set(atoms(value)) & set(active):
+            given = owner._fresh("item_bar")
+            self.emit(given, part)
+            if isinstance(value, gast.Name):
+                self.add(value.id, grammar.name(given), self.fact(value.id))
+            else:
+                for name, item, fact in self._spread_list(
+                    value, grammar.name(given), active
+                ):
+                    self.add(name, item, fact)
+        else:
+            self.step.adjoint.append(grammar.located(gast.Expr(part), self.step.stmt))
 
     def _store(self, op: Operation, active) -> None:
         """``y[i] = v``: ``v_bar += y_bar[i]``, and ``y_bar[i] = 0``."""
@@ -727,6 +821,8 @@ class _Line:
 
     def _distinct_path(self, place: gast.AST) -> bool:
         """Whether a path of subscripts names no element twice."""
+        if grammar.root(place) in self.context.certain:
+            return True
         while isinstance(place, gast.Subscript):
             if not self._distinct(place.slice):
                 return False
@@ -735,6 +831,8 @@ class _Line:
 
     def _distinct(self, index: gast.AST) -> bool:
         """Whether an index certainly names no element twice."""
+        if isinstance(index, gast.Constant):
+            return True
         parts = index.elts if isinstance(index, gast.Tuple) else [index]
         for part in parts:
             if isinstance(part, gast.Slice):
@@ -760,14 +858,11 @@ class _Line:
             return
         if op.kind == "copy":
             dying = set(coming)
-            for i, n in enumerate(elements):
-                if n in coming:
-                    self._accumulate(
-                        op.operands[0],
-                        grammar.constant(i),
-                        grammar.name(self.owner.bar(n)),
-                        dying,
-                    )
+            whole = grammar.name(op.operands[0])
+            self._taken_apart(whole, coming, dying)
+            return
+        if "place" in op.arguments:
+            self._taken_apart(op.arguments["place"], coming, set(coming))
             return
         if op.kind == "rule":
             items = [
@@ -781,6 +876,24 @@ class _Line:
             self._contribute_all(parts, coming)
             return
         raise self.refuse(op)
+
+    def _taken_apart(self, whole: gast.AST, coming, dying: set[str]) -> None:
+        """``a, *b, c = t``: ``t_bar[0] += a_bar``, ``t_bar[1:-1] += b_bar`` and so on."""
+        targets = self.step.stmt.targets[0].elts
+        count = len(targets)
+        star = next((i for i, t in enumerate(targets) if isinstance(t, gast.Starred)), count)
+        for i, t in enumerate(targets):
+            (n,) = grammar.target_names(t)
+            if n not in coming:
+                continue
+            key: gast.AST = grammar.constant(i)
+            if i == star:
+                stop = grammar.expression(f"-{count - 1 - i}") if i < count - 1 else None
+                key = gast.Slice(grammar.constant(i) if i else None, stop, None)
+            elif i > star:
+                key = grammar.expression(f"-{count - i}")
+            place = gast.Subscript(grammar.clone(whole), key, gast.Load())
+            self._accumulate(place, grammar.name(self.owner.bar(n)), dying)
 
     def zero_of_new(self, name: str) -> gast.AST:
         return self.zero_of(name, self.result(name), new=True)
@@ -823,6 +936,7 @@ class _Line:
                 targets.append(grammar.name(self.owner.bar(n), store=True))
                 self.owner.bars[n] = self.fact(n)
                 self.owner.fresh.discard(n)
+                self.reached.add(n)
             else:
                 made = self.owner._fresh(f"{_stem(grammar.name(n))}_inc")
                 targets.append(grammar.name(made, store=True))

@@ -51,6 +51,7 @@ from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.specialise import form_of, specialise
 from sct.views import alias_groups, in_place_forms, one_name_each
 from sct.storage import Storage, parameter_names
+from sct.structures import one_path_each, structures
 from sct.templates.array_api import role
 
 # The two sweeps in one function, or one of them.
@@ -315,7 +316,13 @@ class _Function:
     # -- transformation ------------------------------------------------------------
     def _sweeps(self) -> Sweeps:
         self.keeps = False
-        forms = in_place_forms(self.fn, self.operation, self.names)
+        declared = parameter_facts(self.fn, self.normal.scope)
+        arrays = {p for p, f in declared.items() if f.array or f.scalar}
+        self.structures = structures(self.fn, self.operation, arrays)
+        self.resolve.structures = self.structures.all
+        self._operations.clear()
+        taken = one_path_each(self.fn, self.structures)
+        forms = in_place_forms(taken, self.operation, self.names)
         numbers, integers = self._numbers(forms)
         rooted = one_name_each(
             forms, self.normal.source, self.operation, numbers, self._call_check
@@ -380,6 +387,8 @@ class _Function:
             self.derive,
             self.outer,
             self.temporary,
+            self.structures.all,
+            self.structures.certain,
             passing(fn, operations, active, self.temporary, self._takes_wide),
         )
         refuse_unknown_effects(self.context, self.resolve)
@@ -392,7 +401,8 @@ class _Function:
             alias_groups(fn, self.operation, scalars),
             lambda e: self._is_number(e, fn, found),
         )
-        both = sweeps(self.context, wrt, self.seed, storage, self._cheap(scalars))
+        restore = set() if self.inner else self.structures.all & set(wrt)
+        both = sweeps(self.context, wrt, self.seed, storage, self._cheap(scalars), restore)
         self.wide = both.wide
         scalars = scalars | both.counters
         self.settled = {b for n, b in both.names.items() if n not in self.temporary}
@@ -536,7 +546,11 @@ class _Function:
         """What must be checked of arguments and result, which no type says."""
         if self.inner:
             return []
-        unknown = [p for p in self.wrt if not _declared_inexact(self.declared[p])]
+        unknown = [
+            p
+            for p in self.wrt
+            if not self.declared[p].inexact and p not in self.structures.all
+        ]
         out: list[gast.AST] = []
         quoted = grammar.constant(self.normal.source.name)
         if self.mode == "vjp":
@@ -671,7 +685,11 @@ class _Function:
             result = gast.Tuple([grammar.name(value), result], gast.Load())
         body = [gast.Expr(grammar.constant(self._docstring(bars))), first]
         checks: list[gast.AST] = []
-        unknown = [p for p in self.wrt if not self.declared[p].inexact]
+        unknown = [
+            p
+            for p in self.wrt
+            if not self.declared[p].inexact and p not in self.structures.all
+        ]
         if unknown:
             checks.append(self._check("check_inexact", [], unknown))
         if self.mode != "vjp":
@@ -863,10 +881,6 @@ def _keeps(fn: gast.FunctionDef) -> bool:
             ):
                 return True
     return False
-
-
-def _declared_inexact(fact: Fact) -> bool:
-    return fact.inexact
 
 
 def _captured(fn: gast.FunctionDef) -> dict[str, set[str]]:

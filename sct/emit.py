@@ -364,8 +364,24 @@ def _try(stmt, depth):
     return lines + _tail("finally:", stmt.finalbody, depth)
 
 
+def _probe(stmt, depth):
+    return _statement(stmt.statement, depth)
+
+
+def _match(stmt, depth):
+    lines = _laid("match ", stmt.subject, ":", TUPLE, depth)
+    for case in stmt.cases:
+        pattern = ast.unparse(gast.gast_to_ast(clone(case.pattern)))
+        guard = "" if case.guard is None else f" if {_PHRASES.text(case.guard, NAMED)}"
+        body = _block(case.body, depth + 1)
+        lines += [" " * INDENT + f"case {pattern}{guard}:"]
+        lines += [" " * INDENT + line if line else line for line in body]
+    return lines
+
+
 _RULES = {
     Comment: _comment,
+    Probe: _probe,
     gast.Assign: _assign,
     gast.AugAssign: _aug_assign,
     gast.AnnAssign: _ann_assign,
@@ -379,6 +395,7 @@ _RULES = {
     gast.For: _for,
     gast.While: _while,
     gast.Try: _try,
+    gast.Match: _match,
     gast.FunctionDef: _definition,
 }
 

@@ -16,6 +16,7 @@ ANF (A-normal form), after `sct.desugar` and `sct.anf`
                    | while test: block
                    | break                                     (last in its block)
                    | with expr, ...: block  |  assert test, expr  |  raise expr
+                   | probe                                   (a `Probe`)
                    | pass  |  def g(...): ...                   (untouched local function)
                    | return atom  |  return (atom, ...)
         op       ::= atom | (atom, ...) | [atom, ...] | atom ⊕ atom | ⊖ atom
@@ -58,6 +59,28 @@ class Comment(gast.stmt):
     def __init__(self, text: str = "", blank: bool = False, lineno: int = 0):
         super().__init__()
         self.text, self.blank, self.lineno = text, blank, lineno
+
+
+class Probe(gast.stmt):
+    """A ``try`` or ``match`` that only finds out which way a function takes.
+
+    It is one simple statement: it binds `targets` on every path that leaves it, and
+    whatever else it binds inside is read nowhere else.
+
+    Parameters
+    ----------
+    targets : list of gast.Name
+        The names that say which way it was.
+    statement : gast.Try or gast.Match
+        The statement itself, in the source language.
+    """
+
+    _fields = ("targets", "statement")
+    _attributes = ("lineno", "col_offset")
+
+    def __init__(self, targets: list[gast.AST], statement: gast.AST):
+        super().__init__()
+        self.targets, self.statement = targets, statement
 
 
 def name(id: str, store: bool = False) -> gast.Name:
@@ -131,6 +154,8 @@ def clone(node):
 
 
 BLOCKS = ("body", "orelse", "finalbody")
+# Compound statements of the source language only: one statement until they are lowered.
+WAYS = (gast.Try, gast.Match)
 
 
 def blocks(stmt: gast.AST) -> Iterator[list[gast.AST]]:
@@ -191,7 +216,7 @@ def target_names(target: gast.AST) -> list[str]:
 
 def writes(stmt: gast.AST) -> list[str]:
     """The names that a statement itself binds (a compound one: in its head only)."""
-    if isinstance(stmt, gast.Assign):
+    if isinstance(stmt, (gast.Assign, Probe)):
         return [n for t in stmt.targets for n in target_names(t)]
     if isinstance(stmt, (gast.AugAssign, gast.AnnAssign)):
         return target_names(stmt.target)
@@ -203,6 +228,8 @@ def writes(stmt: gast.AST) -> list[str]:
         return [stmt.name]
     if isinstance(stmt, (gast.Import, gast.ImportFrom)):
         return [(a.asname or a.name).split(".")[0] for a in stmt.names]
+    if isinstance(stmt, WAYS):
+        return sorted(names_bound(stmt))
     return []
 
 
@@ -222,9 +249,39 @@ def names_read(node: gast.AST) -> set[str]:
                 found.add(n.id)
         elif isinstance(n, (gast.Lambda, gast.FunctionDef)):
             found |= free_names(n)
+        elif isinstance(n, Probe):
+            found |= names_read(n.statement) - names_bound(n.statement)
         else:
             stack.extend(gast.iter_child_nodes(n))
     return found
+
+
+def names_bound(node: gast.AST) -> set[str]:
+    """The names that a statement binds, all that it holds included."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store):
+            found.add(n.id)
+        elif isinstance(n, (gast.MatchAs, gast.MatchStar)) and n.name:
+            found.add(n.name)
+        elif isinstance(n, gast.MatchMapping) and n.rest:
+            found.add(n.rest)
+        elif isinstance(n, gast.FunctionDef):
+            found.add(n.name)
+        if isinstance(n, gast.comprehension):
+            # Its target is its own.
+            stack += [n.iter, *n.ifs]
+        elif not isinstance(n, (gast.Lambda, gast.FunctionDef)):
+            stack.extend(gast.iter_child_nodes(n))
+    return found
+
+
+def outer_names(body: list[gast.AST]) -> set[str]:
+    """The names that a block declares ``global`` or ``nonlocal``."""
+    declared = (gast.Global, gast.Nonlocal)
+    return {n for s in statements(body) if isinstance(s, declared) for n in s.names}
 
 
 def free_names(fn: gast.FunctionDef | gast.Lambda) -> set[str]:
@@ -236,8 +293,9 @@ def free_names(fn: gast.FunctionDef | gast.Lambda) -> set[str]:
         outer |= names_read(d)
     if isinstance(fn, gast.Lambda):
         return outer | (names_read(fn.body) - own)
-    own |= all_writes(fn.body)
-    inner = {n for s in statements(fn.body) for n in reads(s)}
+    declared = outer_names(fn.body)
+    own |= all_writes(fn.body) - declared
+    inner = declared | {n for s in statements(fn.body) for n in reads(s)}
     inner |= {n for s in statements(fn.body) if isinstance(s, gast.Return) and s.value
               for n in names_read(s.value)}
     return outer | (inner - own)
@@ -257,7 +315,7 @@ def heads(stmt: gast.AST) -> list[gast.AST]:
         return [stmt.value, *[t for t in stmt.targets if not isinstance(t, gast.Name)]]
     if isinstance(stmt, gast.AugAssign):
         return [stmt.value, stmt.target]
-    if isinstance(stmt, gast.FunctionDef):
+    if isinstance(stmt, (gast.FunctionDef, Probe, *WAYS)):
         return [stmt]
     return [n for n in gast.iter_child_nodes(stmt) if isinstance(n, gast.expr)]
 

@@ -251,9 +251,9 @@ class _Substitute(gast.NodeTransformer):
 
     def visit_Call(self, node):
         """``np.expand_dims(g, 1)`` of a literal axis is ``g[:, None]``."""
-        expands = isinstance(node.func, gast.Attribute) and node.func.attr == "expand_dims"
         self.generic_visit(node)
-        axis = _value(node.args[1], {}) if expands else None
+        called = node.func.attr if isinstance(node.func, gast.Attribute) else ""
+        axis = _value(node.args[1], {}) if called == "expand_dims" else None
         # Along a first or last axis `g` may be a plain number.
         if axis is None or type(axis[0]) is not int or axis[0] < 1:
             return node

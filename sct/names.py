@@ -137,4 +137,8 @@ def used_names(tree: gast.AST) -> set[str]:
             found.add((n.asname or n.name).split(".")[0])
         elif isinstance(n, (gast.Global, gast.Nonlocal)):
             found.update(n.names)
+        elif isinstance(n, (gast.MatchAs, gast.MatchStar)) and n.name:
+            found.add(n.name)
+        elif isinstance(n, gast.MatchMapping) and n.rest:
+            found.add(n.rest)
     return found

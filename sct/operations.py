@@ -13,7 +13,7 @@ import inspect
 import operator
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import gast
 import numpy as np
@@ -80,10 +80,16 @@ class Resolver:
         The function's globals, cells and builtins.
     statics : mapping of str to object
         Local names bound once to a known object (``g = np.sin``).
+
+    Attributes
+    ----------
+    structures : set of str
+        Names that hold containers or objects.
     """
 
     def __init__(self, scope: Scope, statics: Mapping[str, object]):
         self.scope, self.statics = scope, statics
+        self.structures: set[str] = set()
 
     def __call__(self, expr: gast.AST) -> object:
         """The object that a name or attribute chain denotes, or `MISSING`."""
@@ -113,11 +119,11 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
             return Operation("constant", value)
         return _rule(templates.OPERATORS[type(value.op)], value, [value.operand])
     if isinstance(value, gast.Subscript):
+        if grammar.root(value) in resolve.structures or grammar.is_name(value.value):
+            return _part(value)
         return _rule(operator.getitem, value, [value.value, value.slice])
-    if isinstance(value, (gast.Tuple, gast.List)):
-        names = tuple(e.id for e in value.elts if isinstance(e, gast.Name))
-        simple = all(isinstance(e, (gast.Name, gast.Constant)) for e in value.elts)
-        return Operation("tuple" if simple else "opaque", value, names)
+    if isinstance(value, (gast.Tuple, gast.List, gast.Dict)):
+        return _display(value)
     if isinstance(value, gast.Attribute):
         return _attribute(value, resolve)
     if isinstance(value, gast.Call):
@@ -125,7 +131,33 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
     return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
 
 
+def _part(value: gast.AST) -> Operation:
+    """A part of a container, object or array, reached by a path from its name."""
+    root = grammar.root(value)
+    rule = templates.lookup(operator.getitem)
+    given = {"place": value}
+    return Operation("rule", value, (root,), (), rule, operator.getitem, given)
+
+
+def _display(value: gast.Tuple | gast.List | gast.Dict) -> Operation:
+    """A tuple, list or dict of names and constants; its parts go by ``arguments``."""
+    if isinstance(value, gast.Dict):
+        keys, parts = value.keys, value.values
+    else:
+        parts = value.elts
+        keys = [grammar.constant(i) for i in range(len(parts))]
+    names = tuple(e.id for e in parts if isinstance(e, gast.Name))
+    simple = all(isinstance(e, (gast.Name, gast.Constant)) for e in parts)
+    simple = simple and all(isinstance(k, (gast.Name, gast.Constant)) for k in keys)
+    if not simple:
+        return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
+    pairs = {"keys": gast.Tuple(keys, gast.Load()), "parts": gast.Tuple(parts, gast.Load())}
+    return Operation("tuple", value, names, arguments=pairs)
+
+
 def _attribute(value: gast.Attribute, resolve: Resolver) -> Operation:
+    if grammar.root(value) in resolve.structures and resolve(value) is MISSING:
+        return _part(value)
     if resolve(value) is not MISSING or value.attr in templates.PROPERTIES_CONSTANT:
         return Operation("constant", value)
     function = templates.PROPERTIES.get(value.attr)
@@ -145,6 +177,22 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
                 # x.reshape(2, 3) is np.reshape(x, (2, 3)).
                 args = [gast.Tuple(args, gast.Load())]
             return _rule(method, value, [value.func.value, *args], value.keywords)
+    if isinstance(value.func, gast.Attribute) and grammar.root(value) == "":
+        owner = value.func.value
+        if value.func.attr == "append" and grammar.is_name(owner) and len(args) == 1:
+            if owner.id in resolve.structures:
+                return Operation(
+                    "append", value, (owner.id, *atoms(args[0])), arguments={"value": args[0]}
+                )
+    if callee is dict and not args and all(k.arg for k in value.keywords):
+        keys = [grammar.constant(k.arg) for k in value.keywords]
+        made = _display(gast.Dict(keys, [k.value for k in value.keywords]))
+        return replace(made, node=value, callee=callee)
+    if callee in (list, tuple) and len(args) == 1:
+        if getattr(getattr(args[0], "func", None), "attr", "") == "keys":
+            return Operation("constant", value, callee=callee)
+        if grammar.is_name(args[0]) and args[0].id in resolve.structures:
+            return Operation("copy", value, (args[0].id,), callee=callee)
     names = tuple(sorted(grammar.names_read(value)))
     rule = templates.lookup(callee) if callee is not MISSING else None
     if rule is not None:

@@ -20,6 +20,7 @@ here they are put in order, with a comment that quotes the source above each gro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import gast
@@ -64,7 +65,12 @@ class Sweeps:
 
 
 def sweeps(
-    context: Context, wrt: list[str], seed: str, storage: Storage, cheap
+    context: Context,
+    wrt: list[str],
+    seed: str,
+    storage: Storage,
+    cheap: Callable[[gast.AST, bool], bool],
+    restore: set[str],
 ) -> Sweeps:
     """Both sweeps of a function.
 
@@ -80,13 +86,15 @@ def sweeps(
         Decides what is kept.
     cheap : callable
         ``cheap(stmt, in_loop)``: which assignments may be computed again.
+    restore : set of str
+        Those of `wrt` whose adjoints are to be the kind of container they are.
     """
     fn = context.fn
     returned = fn.body[-1]
     adjoints = Adjoints(context)
     last = adjoints.seed(returned, seed)
     steps = adjoints.block(fn.body[:-1])
-    first, bars = adjoints.finish(fn, wrt)
+    first, bars = adjoints.finish(fn, wrt, restore)
     steps = [first, *steps, last]
     storage.survey(steps)
     recompute(steps, cheap, storage.single(), storage.steady)

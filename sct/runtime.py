@@ -58,13 +58,62 @@ def unbroadcast(g, x):
 
 
 def zero_like(x):
-    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype."""
+    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype.
+
+    The zero of a list or tuple is a list, that of a dict a dict; None stands for the
+    zero of what has no derivative.
+    """
     dtype = getattr(x, "dtype", None)
     if dtype is None:
-        return 0j if isinstance(x, complex) else 0.0
+        if isinstance(x, (float, int)):
+            return 0.0
+        return 0j if isinstance(x, complex) else zero_structure(x)
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+
+
+def zero_structure(x):
+    """Return the zero of a container or object, part by part."""
+    if isinstance(x, dict):
+        return {k: zero_like(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [zero_like(v) for v in x]
+    if not hasattr(x, "__dict__") or callable(x):
+        return None
+    zero = object.__new__(type(x))
+    for name, value in vars(x).items():
+        object.__setattr__(zero, name, zero_like(value))
+    return zero
+
+
+def added(a, b):
+    """Return the sum of two adjoints, part by part where they have parts."""
+    if isinstance(b, dict):
+        return {k: added(a[k], b[k]) for k in b}
+    if isinstance(b, (list, tuple)):
+        return [added(u, v) for u, v in zip(a, b, strict=True)]
+    if a is None or b is None:
+        return a if b is None else b
+    if not hasattr(b, "__dict__"):
+        return a + b
+    total = object.__new__(type(b))
+    for name, value in vars(b).items():
+        object.__setattr__(total, name, added(getattr(a, name), value))
+    return total
+
+
+def restored(x_bar, x):
+    """Return an adjoint as the kind of container that its argument is."""
+    if isinstance(x, dict):
+        return {k: restored(x_bar[k], v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        parts = [restored(u, v) for u, v in zip(x_bar, x, strict=True)]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+    if hasattr(x, "__dict__") and not hasattr(x, "dtype"):
+        for name, value in vars(x).items():
+            object.__setattr__(x_bar, name, restored(getattr(x_bar, name), value))
+    return x_bar
 
 
 def broadcast_like(g, x):
@@ -81,7 +130,9 @@ def add_at(buffer, index, g):
     """Add `g` to ``buffer[index]`` in place, once for every time an item is indexed."""
     parts = index if isinstance(index, tuple) else (index,)
     basic = (int, slice, type(None), type(...), np.integer)
-    if all(isinstance(i, basic) for i in parts):
+    if isinstance(buffer, list):
+        buffer[index] = added(buffer[index], g)
+    elif all(isinstance(i, basic) for i in parts):
         buffer[index] += g
     elif (
         getattr(getattr(index, "dtype", None), "kind", "") == "i"

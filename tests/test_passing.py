@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sct
+from sct import runtime
 
 R = np.random.default_rng(11)
 A, B, C = R.normal(size=(4, 3)), R.normal(size=3), R.normal(size=(4, 1))
@@ -73,8 +74,8 @@ def slope(f, args, i):
     for at in np.ndindex(out.shape):
         step = np.zeros_like(out)
         step[at] = 1e-6
-        ends = [[a + s if k == i else a for k, a in enumerate(args)] for s in (step, -step)]
-        out[at] = (f(*ends[0]) - f(*ends[1])) / 2e-6
+        up, down = ([*args[:i], args[i] + s, *args[i + 1 :]] for s in (step, -step))
+        out[at] = (f(*up) - f(*down)) / 2e-6
     return out
 
 
@@ -94,3 +95,40 @@ def test_dtypes_stay():
 def test_only_the_shape_is_not_kept():
     source = sct.source(sct.grad(bias, wrt=(0, 1, 2)))
     assert "prod = " not in source
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("index_type", [np.int64, np.int8])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_are_added_once_for_every_time_they_are_indexed(dtype, index_type, order):
+    index = np.array([[0, -1, 2], [2, 2, 1]], dtype=index_type)
+    g = R.normal(size=(2, 3, 4, 2)).astype(dtype)
+    buffer = np.ones((3, 4, 2), dtype=dtype, order=order)
+    expected = np.ones((3, 4, 2))
+    for at in np.ndindex(index.shape):
+        expected[index[at]] += g[at]
+    runtime.add_at(buffer, index, g)
+    np.testing.assert_allclose(buffer, expected, rtol=1e-5)
+    assert buffer.dtype == dtype
+
+
+@pytest.mark.parametrize("shape", [(900, 3), (40, 30, 2), (3000, 20)])
+def test_long_and_short_rows_are_summed_alike(shape):
+    g = R.normal(size=shape)
+    for axis in range(g.ndim):
+        like = np.zeros([1 if i == axis else n for i, n in enumerate(shape)])
+        expected = np.moveaxis(g, axis, 0).cumsum(axis=0)[-1]
+        summed = runtime.unbroadcast(g, like)
+        assert summed.shape == like.shape
+        np.testing.assert_allclose(np.squeeze(summed, axis), expected, atol=1e-9)
+
+
+def clipped(x):
+    y = np.tanh(x)
+    return np.sum(np.where(x > 0.0, 1.0 - y, y) * x)
+
+
+def test_one_choice_instead_of_two():
+    df = sct.grad(clipped)
+    np.testing.assert_allclose(df(A), slope(clipped, [A], 0), rtol=1e-6, atol=1e-8)
+    assert "y_bar = np.where(test, -where_bar, where_bar)" in sct.source(df)

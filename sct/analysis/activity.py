@@ -72,7 +72,7 @@ def _varied(fn, operations, wrt):
             return
         inputs = tuple(n for n in op.operands if n in state)
         records[stmt] = inputs
-        if op.kind == "store":
+        if op.kind in ("store", "append"):
             # The rest of the array is as it was.
             if inputs:
                 state.add(op.operands[0])
@@ -103,7 +103,7 @@ def _useful(fn, operations, varied):
                 state.update(grammar.names_read(stmt.value))
             return
         op = operations.get(stmt)
-        if op is not None and op.kind == "store":
+        if op is not None and op.kind in ("store", "append"):
             root = op.operands[0]
             moving = inputs.get(stmt, ())
             targets[stmt] = (root,) if root in state and moving else ()

@@ -92,7 +92,8 @@ def _read_for(op: Operation, active: tuple[str, ...]) -> set[str]:
     """The parameters of a rule that the adjoints of the active operands read."""
     found: set[str] = set()
     for p, names in _read_by(op.rule).items():
-        if grammar.names_read(op.arguments[p]) & set(active) if p in op.arguments else ():
+        given = op.arguments.get(p)
+        if given is not None and grammar.names_read(given) & set(active):
             found |= names
     return found
 

@@ -572,7 +572,7 @@ def must_be_scalar(
                 element, known.get(stmt, {})
             ).scalar:
                 state.add(stmt.value.id)
-        if wanted and isinstance(stmt, gast.Assign):
+        if wanted and isinstance(stmt, gast.Assign) and grammar.is_name(stmt.targets[0]):
             operands = _scalar_operands(stmt.value, inference)
             state.update(operands)
             found |= operands

@@ -166,10 +166,11 @@ class _Follow:
 
         if op.kind == "copy":
             return of(op.node)
-        parts = {p: of(a) for p, a in op.arguments.items()}
+        given = _given(op)
+        parts = {p: of(a) for p, a in given.items()}
         moving = {p: c for p, c in parts.items() if c is not None}
-        named = set().union(*(grammar.names_read(a) for a in op.arguments.values()))
-        seen = {a.id for a in op.arguments.values() if grammar.is_name(a)}
+        named = set().union(*(grammar.names_read(a) for a in given.values()))
+        seen = {a.id for a in given.values() if grammar.is_name(a)}
         hidden = any(key in read.get(n, {}) for n in named - seen)
         if hidden or LOST in moving.values():
             return LOST
@@ -240,7 +241,7 @@ class _Follow:
 
     def _is_dropped(self, stmt, op, key) -> bool:
         """Whether an operand has the axes of the extremum's operand, less its own."""
-        fact, extremum = self._fact(stmt, op.arguments["a"]), self.extrema[key]
+        fact, extremum = self._fact(stmt, _given(op)["a"]), self.extrema[key]
         if fact.rank is not None and extremum.operand.rank is not None:
             axes = extremum.axis if isinstance(extremum.axis, tuple) else (0,)
             return fact.rank == extremum.operand.rank - len(axes)
@@ -257,7 +258,7 @@ class _Follow:
             return LOST
         if change.form == NUMBER:
             return change
-        index, extremum = op.arguments["b"], self.extrema[key]
+        index, extremum = op.node.slice, self.extrema[key]
         parts = list(index.elts) if isinstance(index, gast.Tuple) else [index]
         while parts and _is_full(parts[-1]):
             parts.pop()
@@ -273,7 +274,7 @@ class _Follow:
 
     def _is_kept(self, stmt, op, key) -> bool:
         """Whether an operand has as many axes as the extremum's operand."""
-        fact, operand = self._fact(stmt, op.arguments["a"]), self.extrema[key].operand
+        fact, operand = self._fact(stmt, _given(op)["a"]), self.extrema[key].operand
         roots = [r for r in fact.shape if isinstance(r, tuple) and r[0] == "kept"]
         return (
             same_shape(fact, operand)
@@ -300,6 +301,13 @@ _UNARY = (
     ((operator.getitem,), _Follow._index),
 )
 _UNKNOWN = object()
+
+
+def _given(op: Operation) -> Mapping[str, gast.AST]:
+    """The arguments of an operation, those of a subscript apart."""
+    if isinstance(op.node, gast.Subscript):
+        return {"a": op.node.value, "b": op.node.slice}
+    return op.arguments
 
 
 def _moved(change: Change, amount: Fraction) -> Change | None:

@@ -155,9 +155,11 @@ class _Folder:
         if not (_is_where(left) and _is_where(right)):
             return None
         (test, *ours), (other, *theirs) = left.args, right.args
-        same = rebuild.same_text(left.func, right.func) and rebuild.same_text(test, other)
+        same = rebuild.same_text
+        if not (same(left.func, right.func) and same(test, other)):
+            return None
         pairs = list(zip(ours, theirs, strict=True))
-        if not same or not all(_is_zero(a) or _is_zero(b) for a, b in pairs):
+        if not all(_is_zero(a) or _is_zero(b) for a, b in pairs):
             return None
         parts = []
         for a, b in pairs:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import copy
 import importlib.util
 import re
+import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from .generate import Program
 
 FINE, SKIPPED, REFUSED = "fine", "skipped", "refused"
 TOLERANCE = 2e-6
+SECONDS = 20.0
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,17 @@ def judge(program: Program, folder: Path, name: str) -> Verdict:
         warnings.simplefilter("ignore")
         f = load(program.text, folder, name).f
         try:
-            value = f(*copy.deepcopy(program.args))
-        except Exception as e:
+            with deadline(SECONDS):
+                value = f(*copy.deepcopy(program.args))
+        except (Exception, OutOfTime) as e:
             return Verdict(SKIPPED, repr(e))
         if not np.isfinite(value) or abs(value) > 1e3:
             return Verdict(SKIPPED, f"value {value}")
         try:
-            return _judge(f, value, program, folder, name)
+            with deadline(SECONDS):
+                return _judge(f, value, program, folder, name)
+        except OutOfTime:
+            return Verdict("slow", f"not done after {SECONDS} s")
         except sct.SctError as e:
             return Verdict(REFUSED, str(e))
         except Exception as e:
@@ -67,6 +74,26 @@ def judge(program: Program, folder: Path, name: str) -> Verdict:
             detail = "".join(traceback.format_exception(e)[-3:])
             what = re.sub(r"'\w+'|\d+", "…", f"{type(e).__name__}: {e}")
             return Verdict(f"crash in {where}: {what}", detail)
+
+
+class OutOfTime(BaseException):
+    """Not an `Exception`: nothing on the way is to catch it."""
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Raise `OutOfTime` in the block when it takes longer."""
+
+    def stop(number, frame):
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def load(text: str, folder: Path, name: str):

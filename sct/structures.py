@@ -1,0 +1,422 @@
+"""Containers and objects: which names hold them, and one path to every part.
+
+::
+
+    layer = params["hidden"]           z = x @ params["hidden"]["w"]
+    z = x @ layer["w"]          ──►
+
+A part is reached through the name of the whole, so that its adjoint is the same part of
+the adjoint of the whole: ``params_bar["hidden"]["w"] += ...``.  What a parameter is shows
+in how it is used: a string as a subscript makes it a dict, an attribute that arrays do
+not have an object.  One that is only indexed and unpacked may be a sequence or an array;
+the emitted code serves both.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import gast
+
+from sct import grammar, templates
+from sct.operations import BindError, Operation, bind_call, unwrap
+from sct.storage import parameter_names
+
+DISPLAYS = (gast.List, gast.ListComp, gast.Dict, gast.DictComp)
+
+
+class Structures:
+    """The names that hold containers or objects.
+
+    Attributes
+    ----------
+    certain : set of str
+        Names that do.
+    possible : set of str
+        Parameters that may be sequences, or arrays.
+    """
+
+    def __init__(self, certain: set[str], possible: set[str]):
+        self.certain, self.possible = certain, possible
+
+    @property
+    def all(self) -> set[str]:
+        return self.certain | self.possible
+
+
+def structures(
+    fn: gast.FunctionDef,
+    classify: Callable[[gast.AST], Operation],
+    arrays: set[str],
+) -> Structures:
+    """Find the containers of a function in ANF.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function.
+    classify : callable
+        ``classify(expr) -> Operation``.
+    arrays : set of str
+        Names known to hold arrays or numbers.
+    """
+    uses = _Uses(fn, classify)
+    certain = {
+        s.targets[0].id
+        for s in grammar.statements(fn.body)
+        if isinstance(s, gast.Assign)
+        and isinstance(s.targets[0], gast.Name)
+        and (isinstance(s.value, DISPLAYS) or _makes_container(s.value, classify))
+    }
+    parameters = [p for p in parameter_names(fn) if p not in arrays]
+    possible: set[str] = set()
+    for p in parameters:
+        if uses.named(p):
+            certain.add(p)
+        elif uses.indexed_only(p):
+            possible.add(p)
+    # A slice of a sequence is one as well.
+    for whole, parts in uses.slices.items():
+        for kind in (certain, possible):
+            if whole in kind:
+                kind.update(v for v in parts if v not in uses.other)
+    # A part that is itself taken apart makes a container of the whole.
+    for whole, parts in uses.parts.items():
+        if whole in parameters and any(uses.named(v) for v in parts):
+            certain.add(whole)
+            possible.discard(whole)
+    return Structures(certain, possible)
+
+
+def _makes_container(value: gast.AST, classify) -> bool:
+    return isinstance(value, gast.Call) and classify(value).callee in (list, dict)
+
+
+class _Uses:
+    """How the names of a function are read."""
+
+    def __init__(self, fn: gast.FunctionDef, classify):
+        self.classify = classify
+        self.strings: set[str] = set()
+        self.attributes: set[str] = set()
+        self.other: set[str] = set()
+        self.taken: set[str] = set()
+        self.parts: dict[str, list[str]] = {}
+        self.slices: dict[str, list[str]] = {}
+        self.counters = {
+            n
+            for s in grammar.statements(fn.body)
+            if isinstance(s, gast.For)
+            for n in grammar.writes(s)
+        }
+        for stmt in grammar.statements(fn.body):
+            self._statement(stmt)
+        # Of an array, slices go into arithmetic.
+        for whole, parts in self.slices.items():
+            if any(v in self.other for v in parts):
+                self.other.add(whole)
+
+    def _statement(self, stmt: gast.AST) -> None:
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
+            if isinstance(stmt.targets[0], gast.Tuple):
+                self.taken.add(stmt.value.id)
+                return
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+            whole = grammar.root(stmt.value)
+            if isinstance(stmt.value, gast.Subscript) and isinstance(
+                stmt.value.slice, gast.Slice
+            ):
+                self.slices.setdefault(whole, []).append(stmt.targets[0].id)
+                self.taken.add(whole)
+                return
+            if whole and not isinstance(stmt.value, gast.Name):
+                self.parts.setdefault(whole, []).append(stmt.targets[0].id)
+        for head in grammar.heads(stmt):
+            self._expression(head)
+
+    def _expression(self, head: gast.AST) -> None:
+        stack = [head]
+        while stack:
+            n = stack.pop()
+            if isinstance(n, gast.Subscript) and isinstance(n.value, gast.Name):
+                key = n.slice
+                if isinstance(key, gast.Constant) and isinstance(key.value, str):
+                    self.strings.add(n.value.id)
+                elif _is_number(key) or grammar.names_read(key) <= self.counters:
+                    self.taken.add(n.value.id)
+                else:
+                    self.other.add(n.value.id)
+                stack.append(key)
+            elif isinstance(n, gast.Attribute) and isinstance(n.value, gast.Name):
+                if _is_array_attribute(n.attr):
+                    self.other.add(n.value.id)
+                else:
+                    self.attributes.add(n.value.id)
+            elif isinstance(n, gast.Call) and self._call(n):
+                stack += [a for a in n.args if not isinstance(a, gast.Name)]
+            elif isinstance(n, gast.Name):
+                self.other.add(n.id)
+            else:
+                stack += list(gast.iter_child_nodes(n))
+
+    def _call(self, node: gast.Call) -> bool:
+        """Note what a call says of its arguments; False when it says nothing."""
+        op = self.classify(node)
+        if op.callee in (len, list, dict, enumerate, isinstance) or (
+            isinstance(node.func, gast.Attribute) and node.func.attr in DICT_METHODS
+        ):
+            if isinstance(node.func, gast.Attribute) and isinstance(node.func.value, gast.Name):
+                self.strings.add(node.func.value.id)
+            return True
+        if op.kind != "call":
+            return False
+        function = unwrap(op.callee)
+        try:
+            bound = bind_call(function, node)
+        except BindError:
+            return False
+        own = of_function(function)
+        for parameter, a in bound.items():
+            if not isinstance(a, gast.Name):
+                continue
+            if parameter in own.certain:
+                self.attributes.add(a.id)
+            elif parameter in own.possible:
+                self.taken.add(a.id)
+            else:
+                self.other.add(a.id)
+        return True
+
+    def named(self, name: str) -> bool:
+        """Whether parts of a name are taken as no array's are."""
+        return name in self.strings or name in self.attributes
+
+    def indexed_only(self, name: str) -> bool:
+        """Whether a name is read for nothing but its elements."""
+        return name in self.taken and name not in self.other
+
+
+def _is_number(key: gast.AST) -> bool:
+    if isinstance(key, gast.UnaryOp):
+        key = key.operand
+    return isinstance(key, gast.Constant) and type(key.value) is int
+
+
+DICT_METHODS = {"items", "keys", "values", "get"}
+
+
+def _is_array_attribute(attr: str) -> bool:
+    return (
+        attr in templates.METHODS
+        or attr in templates.PROPERTIES
+        or attr in templates.PROPERTIES_CONSTANT
+        or attr in ("real", "imag", "fill", "sort", "view", "tolist", "conj", "conjugate", "any", "all")
+    )
+
+
+_running: set[object] = set()
+
+
+@functools.lru_cache(maxsize=1024)
+def of_function(function) -> Structures:
+    """The containers among the parameters of a user's function."""
+    from sct import operations
+    from sct.analysis.annotations import parameter_facts
+    from sct.errors import SctError
+    from sct.normalise import normalise
+
+    if function in _running:
+        return Structures(set(), set())
+    _running.add(function)
+    try:
+        normal = normalise(function)
+        resolve = operations.Resolver(normal.scope, {})
+        facts = parameter_facts(normal.fn, normal.scope)
+        arrays = {p for p, f in facts.items() if f.array or f.scalar}
+        return structures(normal.fn, lambda e: operations.classify(e, resolve), arrays)
+    except SctError:
+        return Structures(set(), set())
+    finally:
+        _running.discard(function)
+
+
+def one_path_each(
+    fn: gast.FunctionDef, found: Structures
+) -> gast.FunctionDef:
+    """Reach every part of a container through the name of the whole; a new tree."""
+    roots = found.all
+    if not roots:
+        return fn
+    fn = _by_key(grammar.clone(fn))
+    count: dict[str, int] = {}
+    changed: set[str] = set()
+    for s in grammar.statements(fn.body):
+        for n in grammar.writes(s):
+            count[n] = count.get(n, 0) + 1
+        changed.update(grammar.mutates(s))
+    parameters = set(parameter_names(fn))
+    steady = {r for r in roots - changed if count.get(r, 0) + (r in parameters) == 1}
+    counters = {n for s in grammar.statements(fn.body) if isinstance(s, gast.For) for n in grammar.writes(s)}
+    uses = _PartUses(fn)
+    paths: dict[str, gast.AST] = {}
+
+    def block(body: list[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for stmt in body:
+            stmt = _Paths(paths).visit(stmt) if paths else stmt
+            for inner in grammar.BLOCKS:
+                if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
+                    setattr(stmt, inner, block(getattr(stmt, inner)))
+            name = _part(stmt)
+            if name and count[name] == 1 and name in uses.taken and name not in uses.other:
+                value = stmt.value
+                keys = grammar.names_read(value) - {grammar.root(value)}
+                fixed = all(count.get(k, 0) + (k in parameters) == 1 for k in keys)
+                whole = grammar.root(value) in steady and (fixed or keys <= counters)
+                if whole and (not _is_slice(value) or _by_number(value, name, uses, counters)):
+                    paths[name] = value
+                    continue
+            out.append(stmt)
+        return out or [grammar.located(gast.Pass(), body[0] if body else None)]
+
+    fn.body = block(fn.body)
+    return fn
+
+
+def _by_key(fn: gast.FunctionDef) -> gast.FunctionDef:
+    """Read the values of a dict by their keys, in place of ``d.items()``."""
+    views: dict[str, tuple[str, str]] = {}
+    lists: dict[str, tuple[str, str]] = {}
+
+    def rewritten(stmt: gast.AST) -> list[gast.AST]:
+        if not isinstance(stmt, gast.Assign):
+            return [stmt]
+        target, value = stmt.targets[0], stmt.value
+        name = target.id if isinstance(target, gast.Name) else ""
+        if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+            owner, method = value.func.value, value.func.attr
+            known = method in ("items", "values", "keys") and not value.args
+            if name and known and isinstance(owner, gast.Name):
+                views[name] = (owner.id, method)
+                return []
+        if isinstance(value, gast.Call) and grammar.is_name(value.func, "list"):
+            argument = value.args[0] if value.args else None
+            if isinstance(argument, gast.Name) and argument.id in views:
+                lists[name] = views[argument.id]
+                value.args[0] = grammar.call(f"{views[argument.id][0]}.keys")
+                return [stmt]
+        if isinstance(value, gast.Subscript) and isinstance(value.value, gast.Name):
+            owner, method = lists.get(value.value.id, ("", ""))
+            if method == "values":
+                stmt.value = gast.Subscript(grammar.name(owner), value, gast.Load())
+                return [stmt]
+            pair = isinstance(target, gast.Tuple) and len(target.elts) == 2
+            if method == "items" and pair and isinstance(target.elts[0], gast.Name):
+                key, item = target.elts
+                lookup = gast.Subscript(grammar.name(owner), grammar.name(key.id), gast.Load())
+                return [
+                    grammar.assign(key.id, value, stmt),
+                    grammar.located(gast.Assign([item], lookup, None), stmt),
+                ]
+        return [stmt]
+
+    def block(body: list[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for stmt in body:
+            for inner in grammar.BLOCKS:
+                if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
+                    setattr(stmt, inner, block(getattr(stmt, inner)))
+            out += rewritten(stmt)
+        return out
+
+    fn.body = block(fn.body)
+    return fn
+
+
+def _is_slice(value: gast.AST) -> bool:
+    return isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice)
+
+
+def _by_number(value: gast.Subscript, name: str, uses: _PartUses, counters: set[str]) -> bool:
+    """Whether a slice begins at a known number and is only read by number."""
+    low = value.slice.lower
+    known = low is None or isinstance(low, gast.Constant) and low.value >= 0
+    return value.slice.step is None and known and all(
+        isinstance(k, gast.Name)
+        and k.id in counters
+        or isinstance(k, gast.Constant)
+        and type(k.value) is int
+        and k.value >= 0
+        for k in uses.keys.get(name, [None])
+    )
+
+
+def _part(stmt: gast.AST) -> str:
+    """The name that a statement gives to a part of something."""
+    if not isinstance(stmt, gast.Assign) or not isinstance(stmt.targets[0], gast.Name):
+        return ""
+    value = stmt.value
+    part = isinstance(value, (gast.Subscript, gast.Attribute)) and grammar.root(value)
+    return stmt.targets[0].id if part else ""
+
+
+class _PartUses:
+    """The names of which only parts are read, and those that are read as a whole."""
+
+    def __init__(self, fn: gast.FunctionDef):
+        self.taken: set[str] = set()
+        self.other: set[str] = set()
+        self.keys: dict[str, list[gast.AST]] = {}
+        for stmt in grammar.statements(fn.body):
+            unpacked = isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Tuple)
+            if unpacked and isinstance(stmt.value, gast.Name):
+                self.taken.add(stmt.value.id)
+                continue
+            for head in grammar.heads(stmt):
+                stack = [head]
+                while stack:
+                    n = stack.pop()
+                    if isinstance(n, (gast.Subscript, gast.Attribute)) and isinstance(
+                        n.value, gast.Name
+                    ):
+                        self.taken.add(n.value.id)
+                        if isinstance(n, gast.Subscript):
+                            self.keys.setdefault(n.value.id, []).append(n.slice)
+                            stack.append(n.slice)
+                    elif isinstance(n, gast.Call) and grammar.is_name(n.func, "len"):
+                        continue
+                    elif isinstance(n, gast.Name):
+                        self.other.add(n.id)
+                    else:
+                        stack += list(gast.iter_child_nodes(n))
+
+
+class _Paths(gast.NodeTransformer):
+    """Names of parts by paths, in the head of one statement."""
+
+    def __init__(self, paths):
+        self.paths = paths
+
+    def visit_Name(self, node):
+        if node.id in self.paths and isinstance(node.ctx, gast.Load):
+            return grammar.clone(self.paths[node.id])
+        return node
+
+    def visit_Subscript(self, node):
+        path = self.paths.get(node.value.id) if isinstance(node.value, gast.Name) else None
+        if path is not None and _is_slice(path):
+            # p[a:b][i] is p[a + i].
+            low, key = path.slice.lower, self.visit(node.slice)
+            if low is not None:
+                key = gast.BinOp(key, gast.Add(), grammar.clone(low))
+            return gast.Subscript(grammar.clone(path.value), key, node.ctx)
+        return super().generic_visit(node)
+
+    def generic_visit(self, node):
+        if isinstance(node, gast.stmt) and any(True for _ in grammar.blocks(node)):
+            for field, old in gast.iter_fields(node):
+                if field not in grammar.BLOCKS and isinstance(old, gast.AST):
+                    setattr(node, field, self.visit(old))
+            return node
+        return super().generic_visit(node)
