@@ -15,12 +15,12 @@ from os import PathLike
 import numpy as np
 
 from sct import store, templates
+from sct.arguments import parameter_names
 from sct.derive import Program
 from sct.entry import parameter_at
 from sct.errors import ArgumentError, SourceError
 from sct.normalise import normalise
 from sct.resolve import canonical
-from sct.storage import parameter_names
 
 Wrt = int | str | tuple[int | str, ...]
 

@@ -22,6 +22,11 @@ def parameters(a: gast.arguments) -> list[gast.Name]:
     return [p for p in [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg] if p]
 
 
+def parameter_names(fn: gast.FunctionDef) -> list[str]:
+    """The names of all parameters, in order."""
+    return [p.id for p in parameters(fn.args)]
+
+
 def bind(a: gast.arguments, call: gast.Call) -> dict[str, gast.AST]:
     """What each parameter is given: arguments, and defaults as they are written.
 

@@ -26,9 +26,11 @@ from sct.adjoint import Context, Derived
 from sct.analysis import dataflow
 from sct.analysis.activity import activity
 from sct.analysis.annotations import parameter_facts, return_fact
+from sct.analysis.calls import result_fact
 from sct.analysis.passing import passing
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, must_be_scalar, shapes
 from sct.analysis.shift import without_free_extrema
+from sct.arguments import parameter_names
 from sct.entry import entry
 from sct.errors import unsupported
 from sct.module import Unit
@@ -50,7 +52,7 @@ from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.specialise import form_of, specialise
 from sct.views import alias_groups, in_place_forms, one_name_each
-from sct.storage import Storage, parameter_names
+from sct.storage import Storage
 from sct.structures import one_path_each, structures
 from sct.templates.array_api import role
 
@@ -283,8 +285,6 @@ class _Function:
         return self.program_facts(function, op, env)
 
     def program_facts(self, function, op: Operation, env) -> Fact | None:
-        from sct.analysis.calls import result_fact
-
         return result_fact(function, op, env, self.inference)
 
     def derive(self, op: Operation, active: tuple[str, ...]):

@@ -13,8 +13,9 @@
 Meaning and evaluation order are Python's, short circuits included.  Every statement
 keeps the line of the user's statement that it came from.  ``x += e`` stays: whether
 it writes in place is for later stages to find out.  The files beside this one do
-the work: `hoist` (expressions), `unpack` (targets), `iterate` (loops over anything),
-`exits` (return, break, continue).
+the work: `hoist` (expressions), `comprehensions`, `unpack` (targets), `iterate` (loops
+over anything), `attempts` (``try``), `patterns` (``match``), `exits` (return, break,
+continue).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from collections.abc import Callable
 
 import gast
 
+from .attempts import Attempts
+from .comprehensions import Comprehensions
 from .exits import one_exit, own_breaks
 from .grammar import (
     all_writes,
@@ -38,6 +41,7 @@ from .grammar import (
 from .hoist import Hoister, negated, walrus_targets
 from .iterate import Iteration
 from .names import Names, noun, used_names
+from .patterns import Patterns
 from .unpack import Unpacker
 from .writer import Writer
 
@@ -46,6 +50,7 @@ def desugar(
     tree: gast.FunctionDef,
     source,
     is_builtin: Callable[[gast.AST], str | None] | None = None,
+    pure: Callable[[gast.Call], bool] = lambda call: True,
 ) -> gast.FunctionDef:
     """Lower the statements of a function to those of ANF.
 
@@ -58,6 +63,8 @@ def desugar(
     is_builtin : callable, optional
         Gives the word of the builtin that a name of the function's globals denotes,
         or None.  By default every builtin's name denotes the builtin.
+    pure : callable, optional
+        Whether a call has no effect but its value.
 
     Returns
     -------
@@ -67,11 +74,12 @@ def desugar(
     Raises
     ------
     UnsupportedError
-        For a loop that has no equal over `range`.
+        For a loop that has no equal over `range`, or a ``try`` or ``match`` that cannot
+        be told apart into what is found out and what is differentiated.
     """
     tree = clone(tree)
     names = Names(used_names(tree))
-    lowering = _Lowering(tree, source, names, is_builtin or _by_name)
+    lowering = _Lowering(tree, source, names, is_builtin or _by_name, pure)
     tree.body = lowering.block(tree.body)
     return one_exit(tree, names)
 
@@ -85,7 +93,7 @@ def _by_name(node: gast.AST) -> str | None:
 class _Lowering:
     """Lowers block after block; what leaves a block is left to `one_exit`."""
 
-    def __init__(self, tree, source, names: Names, is_builtin):
+    def __init__(self, tree, source, names: Names, is_builtin, pure):
         a = tree.args
         parameters = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
         local = {p.id for p in parameters if p} | all_writes(tree.body)
@@ -100,18 +108,31 @@ class _Lowering:
         def builtin(node: gast.AST) -> str | None:
             return None if names_read(node) & local else is_builtin(node)
 
+        def effectless(node: gast.Call) -> bool:
+            taken = isinstance(node.func, gast.Name) and node.func.id in local
+            return not taken and pure(node)
+
         self.writer = Writer(names)
-        self.hoister = Hoister(self.writer, captured)
+        listing = Comprehensions(tree, names, local, builtin)
+        self.hoister = Hoister(self.writer, captured, listing, self.run)
         self.unpacker = Unpacker(self.writer, captured)
         self.iteration = Iteration(self.writer, self.unpacker, builtin, source)
+        self.attempts = Attempts(names, source, tree, effectless)
+        self.patterns = Patterns(names, source, tree, builtin)
 
     def block(self, body: list[gast.AST]) -> list[gast.AST]:
         with self.writer.block() as out:
-            for s in body:
-                self.writer.at = s
-                method = getattr(self, f"on_{type(s).__name__}", self.writer.add)
-                method(s)
+            self.run(body)
         return out
+
+    def run(self, body: list[gast.AST]) -> None:
+        """Write what statements come to, after what is written already."""
+        at = self.writer.at
+        for s in body:
+            self.writer.at = s
+            method = getattr(self, f"on_{type(s).__name__}", self.writer.add)
+            method(s)
+        self.writer.at = at
 
     def on_Assign(self, s: gast.Assign) -> None:
         first, *others = s.targets
@@ -164,6 +185,20 @@ class _Lowering:
         s.test = self.hoister.test(s.test)
         s.body, s.orelse = self.block(s.body), self.block(s.orelse)
         self.writer.add(s)
+
+    def on_Try(self, s: gast.Try) -> None:
+        self.run(self.attempts.lowered(s))
+
+    def on_Match(self, s: gast.Match) -> None:
+        self.run(self.patterns.lowered(s))
+
+    def on_Delete(self, s: gast.Delete) -> None:
+        """``del x`` binds nothing; an element or attribute is deleted."""
+        kept = [t for t in s.targets if not isinstance(t, gast.Name)]
+        if kept:
+            for t in kept:
+                self.targets(t)
+            self.writer.add(gast.Delete(kept))
 
     def on_While(self, s: gast.While) -> None:
         after = self.after(s)

@@ -19,7 +19,7 @@ import gast
 from astor.code_gen import SourceGenerator
 
 from sct import phrases
-from sct.grammar import Comment, clone
+from sct.grammar import Comment, Probe, clone
 from sct.layout import (
     INDENT,
     WIDTH,

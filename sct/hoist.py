@@ -19,17 +19,12 @@ from __future__ import annotations
 
 import gast
 
+from .comprehensions import LISTED
 from .grammar import clone, name, names_read
 from .names import noun
 from .writer import Writer
 
-OPAQUE = (
-    gast.Lambda,
-    gast.ListComp,
-    gast.SetComp,
-    gast.DictComp,
-    gast.GeneratorExp,
-)
+OPAQUE = (gast.Lambda, *LISTED)
 # What cannot be bound to a name: its parts are what is evaluated.
 PARTS = (gast.keyword, gast.Starred, gast.Slice, gast.Tuple, gast.FormattedValue)
 
@@ -57,22 +52,28 @@ def walrus_targets(e: gast.AST) -> set[str]:
     return {n.target.id for n in gast.walk(e) if isinstance(n, gast.NamedExpr)}
 
 
-def _hoisting(root: gast.AST, test: bool) -> set[int]:
-    """The ids of the nodes at or above something that is to be hoisted."""
+def _hoisting(root: gast.AST, test: bool, listed: set[int]) -> set[int]:
+    """The ids of the nodes at or above something that is to be hoisted.
+
+    `listed` holds the ids of the comprehensions that are to become loops.
+    """
     found: set[int] = set()
     parent: dict[int, gast.AST | None] = {id(root): None}
     stack = [(root, test)]
     while stack:
         n, in_test = stack.pop()
-        if isinstance(n, OPAQUE):
+        loop = id(n) in listed and not in_test
+        if isinstance(n, OPAQUE) and not loop:
             continue
         choice = isinstance(n, gast.IfExp)
         choice = choice or (isinstance(n, gast.BoolOp) and not is_boolean(n))
-        if isinstance(n, gast.NamedExpr) or (choice and not in_test):
+        if isinstance(n, gast.NamedExpr) or loop or (choice and not in_test):
             up = n
             while up is not None and id(up) not in found:
                 found.add(id(up))
                 up = parent[id(up)]
+        if loop:
+            continue
         # The value of a walrus outlives the test that it stands in.
         inner = not isinstance(n, gast.NamedExpr) and (
             in_test or is_boolean(n) or isinstance(n, gast.JoinedStr)
@@ -133,22 +134,30 @@ class Hoister:
         Where they are written.
     captured : set of str
         The names that functions defined inside this one read.
+    listing : Comprehensions
+        Turns comprehensions into loops.
+    run : callable
+        ``run(body)``: write what statements of the source language come to.
     """
 
-    def __init__(self, writer: Writer, captured: set[str]):
+    def __init__(self, writer: Writer, captured: set[str], listing, run):
         self.writer = writer
         self.captured = captured
+        self.listing, self.run = listing, run
         self._hoisting: set[int] = set()
 
     def value(self, e: gast.AST) -> gast.AST:
         """`e`, used for its value, with what must go before it written."""
-        self._hoisting = _hoisting(e, test=False)
+        self._hoisting = self._found(e)
         return self._lower(e)
 
     def test(self, e: gast.AST) -> gast.AST:
         """`e`, used for its truth, with what must go before it written."""
-        self._hoisting = _hoisting(e, test=True)
+        self._hoisting = self._found(e, test=True)
         return self._lower(e)
+
+    def _found(self, e: gast.AST, test: bool = False) -> set[int]:
+        return _hoisting(e, test, self.listing.of(e))
 
     def assign(self, target: str, e: gast.AST) -> None:
         """Write ``target = e``."""
@@ -157,7 +166,7 @@ class Hoister:
 
     def needs(self, e: gast.AST) -> bool:
         """Whether statements must go before `e`."""
-        return bool(_hoisting(e, test=False))
+        return bool(self._found(e))
 
     def _lower(self, e: gast.AST) -> gast.AST:
         if id(e) not in self._hoisting:
@@ -169,7 +178,7 @@ class Hoister:
             id(c) in self._hoisting for c in e.comparators[1:]
         ):
             e = self._conjunction(e)
-        if isinstance(e, gast.IfExp):
+        if isinstance(e, (gast.IfExp, *LISTED)):
             return self._temporary(e)
         if isinstance(e, gast.BoolOp) and not self._first_only(e):
             return self._temporary(e)
@@ -194,7 +203,7 @@ class Hoister:
             operand = _get(box, key)
             later = set().union(*written[k + 1 : last + 1])
             if k < last and not self._stable(operand, later):
-                self._hoisting |= _hoisting(operand, test=False)
+                self._hoisting |= self._found(operand)
             operand = self._lower(operand)
             if k < last and not self._stable(operand, later):
                 operand = self.writer.bind(operand, noun(operand))
@@ -209,9 +218,14 @@ class Hoister:
     def _into(self, target: str, e: gast.AST) -> None:
         """Write ``target = e``, choices as ``if`` statements."""
         # Inside a test until now, a value from here on.
-        self._hoisting |= _hoisting(e, test=False)
+        self._hoisting |= self._found(e)
         if id(e) not in self._hoisting:
             self.writer.assign(target, e)
+        elif isinstance(e, LISTED):
+            taken = target in self.captured or target in names_read(e)
+            into = self.writer.names.fresh(noun(e)) if taken else target
+            self.run(self.listing.loop(e, into, self.writer.at))
+            self.writer.assign(target, name(into))
         elif isinstance(e, gast.IfExp):
             test = self._lower(e.test)
             with self.writer.block() as body:
@@ -265,5 +279,5 @@ class Hoister:
             values.append(gast.Compare(left, [op], [right]))
             left = clone(shared)
         both = gast.BoolOp(gast.And(), values)
-        self._hoisting |= _hoisting(both, test=True)
+        self._hoisting |= self._found(both, test=True)
         return both

@@ -98,8 +98,6 @@ _checking: set[types.FunctionType] = set()
 @functools.lru_cache(maxsize=1024)
 def function_is_pure(function: types.FunctionType) -> bool:
     """Whether calling a user's function has no effect but its result."""
-    from sct.normalise import normalise
-
     if function in _checking:
         # A recursive call does nothing that the function itself does not.
         return True
@@ -118,8 +116,6 @@ def function_is_pure(function: types.FunctionType) -> bool:
 @functools.lru_cache(maxsize=1024)
 def keeps_arguments(function: types.FunctionType) -> bool:
     """Whether a user's function certainly writes into no argument."""
-    from sct.normalise import normalise
-
     try:
         normal = normalise(function)
     except SctError:

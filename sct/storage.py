@@ -367,13 +367,6 @@ class Storage:
         self.of(end).first.append(give)
 
 
-def parameter_names(fn: gast.FunctionDef) -> list[str]:
-    """The names of all parameters, in order."""
-    a = fn.args
-    listed = [*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg]
-    return [p.id for p in listed if p is not None]
-
-
 def changed_in(steps: list[Step]) -> set[str]:
     """The names whose arrays some steps write into."""
     found: set[str] = set()

@@ -21,7 +21,6 @@ import gast
 
 from sct import grammar, templates
 from sct.operations import BindError, Operation, bind_call, unwrap
-from sct.storage import parameter_names
 
 DISPLAYS = (gast.List, gast.ListComp, gast.Dict, gast.DictComp)
 

@@ -30,7 +30,6 @@ from sct.analysis.aliases import is_fresh
 from sct.errors import SctError, unsupported
 from sct.names import Names
 from sct.operations import Operation, Resolver
-from sct.storage import parameter_names
 
 WHY = (
     "an array is written in place, and which names refer to it cannot be decided here",
@@ -345,8 +344,6 @@ _running: set[types.FunctionType] = set()
 @functools.lru_cache(maxsize=1024)
 def returns_new(function: types.FunctionType) -> bool:
     """Whether what a user's function returns never looks into its arguments."""
-    from sct.normalise import normalise
-
     if function in _running:
         # A recursive call returns nothing that the function itself does not.
         return True

@@ -10,6 +10,7 @@ import gast
 
 from sct.analysis.annotations import return_fact
 from sct.analysis.shapes import Fact, Inference, Shape, shapes, unknown
+from sct.arguments import parameter_names
 from sct.errors import SctError
 from sct.normalise import normalise
 from sct.operations import BindError, Operation, Resolver, bind_call, classify
@@ -83,8 +84,6 @@ def _own_result(function) -> Fact | None:
 
         inference = Inference(operation, lambda op, env: None)
         inference.result_of = lambda op, env: result_fact(op.callee, op, env, inference)
-        from sct.storage import parameter_names
-
         names = parameter_names(normal.fn)
         facts = {n: unknown(("parameter", n)) for n in names}
         _found[function] = shapes(normal.fn, facts, inference).result
