@@ -257,6 +257,9 @@ class Adjoints:
                 self.bars = {n: f for n, f in coming.items() if n in alive}
             self.fresh = set(fresh)
             step.arms.append(self.block(body))
+            if _raises(body):
+                # Nothing comes back this way: what holds on the other path will do.
+                self.bars, self.fresh = dict(coming), set(fresh)
             tails.append(_Line(self, Step(None), facts=facts))
             results.append((self.bars, self.fresh))
         written = grammar.all_writes([stmt])
@@ -331,6 +334,14 @@ class Adjoints:
                 self.fresh.add(name)
             elif not _is_whole(self.bars[name], line.before, name):
                 line.spread(name, self.bars)
+
+
+def _raises(body: list[gast.AST]) -> bool:
+    """Whether every path through a block ends in an exception."""
+    last = body[-1] if body else None
+    if isinstance(last, gast.If):
+        return _raises(last.body) and _raises(last.orelse)
+    return isinstance(last, gast.Raise)
 
 
 def _is_whole(bar: Fact, facts: dict[str, Fact], name: str) -> bool:

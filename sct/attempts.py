@@ -19,6 +19,7 @@ effect but the names it binds, and these must not be read when it was left half 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import gast
@@ -37,6 +38,7 @@ from .grammar import (
     target_names,
 )
 from .names import Names
+from .patterns import bindings
 from .renaming import FUNCTIONS, Captured, rename
 
 LEAVES = (gast.Return, gast.Break, gast.Continue)
@@ -84,7 +86,7 @@ class Attempts:
 
     def __init__(self, names: Names, source, tree, pure: Callable):
         self.names, self.source, self.pure = names, source, pure
-        self.reads: dict[str, int] = _count_reads(tree)
+        self.reads, self.bound = _count_reads(tree), bindings(tree)
 
     def lowered(self, s: gast.Try) -> list[gast.AST]:
         """Statements for `s`: probes, and what the source language has besides."""
@@ -136,8 +138,11 @@ class Attempts:
             if all(isinstance(t, gast.Name) for t in last.targets):
                 body[-1] = located(gast.Expr(last.value), last)
                 own = {n for s in body for n in names_bound(s)}
-        body = self._renamed(body, {n: self.names.fresh(n) for n in sorted(own)}, last)
-        body = _without_leaving(_out_of_place(body))
+        inside = bindings(gast.Module(body, []))
+        carried = {n for n in own & _read_first(body) if self.bound[n] > inside[n]}
+        fresh = {n: self.names.fresh(n) for n in sorted(own)}
+        body = _without_leaving(_out_of_place(self._renamed(body, fresh, last)))
+        body[:0] = [assign(fresh[n], name(n), body[0]) for n in sorted(carried)]
         leaving = _leaving(body)
         if leaving is not None:
             word = type(leaving).__name__.lower()
@@ -194,7 +199,7 @@ class Attempts:
         for n in sorted(early):
             handled = any(n in names_read(b) for h in s.handlers for b in h.body)
             bound = all(n in _bound_for_certain(h.body) for h in ends)
-            outside = self.reads.get(n, 0) > inside.get(n, 0) and not bound
+            outside = self.reads[n] > inside[n] and not bound
             if handled or outside or n in _read_first(s.body):
                 what, why, instead = HALF
                 raise unsupported(self.source, s, what, why.format(n), instead)
@@ -263,13 +268,13 @@ def _walk(s: gast.AST):
             stack.extend(gast.iter_child_nodes(n))
 
 
-def _count_reads(tree: gast.AST) -> dict[str, int]:
-    found: dict[str, int] = {}
+def _count_reads(tree: gast.AST) -> Counter[str]:
+    found: Counter[str] = Counter()
     for n in gast.walk(tree):
         if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
-            found[n.id] = found.get(n.id, 0) + 1
+            found[n.id] += 1
         elif isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name):
-            found[n.target.id] = found.get(n.target.id, 0) + 1
+            found[n.target.id] += 1
     return found
 
 

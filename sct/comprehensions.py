@@ -22,9 +22,9 @@ from collections.abc import Callable
 
 import gast
 
-from .grammar import assign, call, located, name, names_read, target_names
+from .grammar import assign, call, clone, located, name, names_read, target_names
 from .names import RESERVED, Names
-from .renaming import Captured, rename
+from .renaming import rename
 
 LISTED = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 # Builtins that use up what they are given, and only look at it.
@@ -76,6 +76,8 @@ class Comprehensions:
     def _is_listed(self, e: gast.AST, parent: gast.AST | None) -> bool:
         if any(g.is_async for g in e.generators) or not self._may_be_active(e):
             return False
+        if isinstance(e, gast.SetComp) and self.is_builtin(name("set")) != "set":
+            return False
         word = None
         if isinstance(parent, gast.Call) and e in parent.args:
             word = self.is_builtin(parent.func)
@@ -106,38 +108,39 @@ class Comprehensions:
         Captured
             When a function inside has a variable of a name that would change.
         """
+        e = clone(e)
         outer, *inner = e.generators
         own = _own_names(e)
-        changed = {n: self.names.fresh(n) for n in sorted(own - self.private)}
+        kept = self.private - names_read(outer.iter)
+        changed = {n: self.names.fresh(n) for n in sorted(own - kept)}
         # A second comprehension over the same name has a variable of its own.
         self.private -= own
         value = [e.key, e.value] if isinstance(e, gast.DictComp) else [e.elt]
         parts = [*value, outer.target, *outer.ifs]
         parts += [p for g in inner for p in (g.target, g.iter, *g.ifs)]
         rename(parts, changed)
-        empty, keep = self._filled(e, target, value)
-        body = [keep]
+        empty, body = self._filled(e, target, value)
         for g in reversed(e.generators):
             for test in reversed(g.ifs):
                 body = [gast.If(test, body, [])]
             body = [gast.For(g.target, g.iter, body, [], None)]
-        made = assign(target, empty)
-        first = outer.iter
-        if target in names_read(first):
-            raise Captured
-        return [located(s, at) for s in (made, *body)]
+        return [located(s, at) for s in (assign(target, empty), *body)]
 
     def _filled(self, e, target: str, value: list[gast.AST]):
-        """What is filled, and the statement that adds to it."""
+        """What is filled, and the statements that add to it."""
         if isinstance(e, gast.DictComp):
-            place = gast.Subscript(name(target), value[0], gast.Store())
-            return gast.Dict([], []), gast.Assign([place], value[1], None)
+            key, item = value
+            lead = []
+            if not isinstance(key, (gast.Name, gast.Constant)):
+                # A store would evaluate it after the value.
+                lead = [assign(self.names.fresh("key"), key)]
+                key = name(lead[0].targets[0].id)
+            place = gast.Subscript(name(target), key, gast.Store())
+            return gast.Dict([], []), [*lead, gast.Assign([place], item, None)]
         if isinstance(e, gast.SetComp):
-            return call("set"), gast.Expr(call(f"{target}.add", *value))
-        return (
-            gast.List([], gast.Load()),
-            gast.Expr(call(f"{target}.append", *value)),
-        )
+            return call("set"), [gast.Expr(call(f"{target}.add", *value))]
+        keep = gast.Expr(call(f"{target}.append", *value))
+        return gast.List([], gast.Load()), [keep]
 
 
 def _mentions(tree: gast.AST) -> Counter[str]:

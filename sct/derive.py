@@ -187,6 +187,7 @@ class _Function:
         known = dict(self.statics)
         known.update(_constant_names(normal))
         self.resolve = Resolver(normal.scope, known)
+        self.bindings.update(normal.scope.imports)
         self._operations: dict[int, tuple[gast.AST, Operation]] = {}
         self.captured = _captured(normal.fn)
         self.inference = Inference(self.operation, self._result_of)

@@ -3,10 +3,10 @@
 `check` raises for the first refused construct of a function, at its line and
 column, saying why and what to write instead::
 
-    try:                ->  `try` cannot be differentiated: which statements ...
-        y = f(x)              File "model.py", line 12, in loss
-                              ...
-                              Test the condition beforehand with `if`.
+    yield x      ->  a generator cannot be differentiated: its statements run ...
+                       File "model.py", line 12, in loss
+                       ...
+                       Collect the values in a list and return it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from __future__ import annotations
 import gast
 
 from .errors import unsupported
+from .grammar import is_name, statements
 
-_TRY = (
-    "`try`",
-    "which of its statements ran is known only while it runs",
-    "Test the condition beforehand with `if`, or move the `try` into the caller.",
+_GROUPS = (
+    "`except*`",
+    "several of its handlers may run, one for each part of a group",
+    "Use `except`, or move the `try` into the caller.",
 )
 _ASYNC = (
     "`async` code",
@@ -30,49 +31,34 @@ _YIELD = (
     "its statements run a few at a time, between those of its caller",
     "Collect the values in a list and return it.",
 )
-_SHARED = (
-    "it writes variables that other functions see",
-    "Take the variable as a parameter and return its new value.",
-)
-_IMPORT = (
-    "an `import` inside a function",
-    "names must be known before the function runs",
-    "Import at the top of the module.",
-)
-
 REFUSED: dict[type, tuple[str, str, str]] = {
-    gast.Try: _TRY,
-    gast.TryStar: _TRY,
+    gast.TryStar: _GROUPS,
     gast.AsyncFunctionDef: _ASYNC,
     gast.AsyncFor: _ASYNC,
     gast.AsyncWith: _ASYNC,
     gast.Await: _ASYNC,
     gast.Yield: _YIELD,
     gast.YieldFrom: _YIELD,
-    gast.Global: ("`global`", *_SHARED),
-    gast.Nonlocal: ("`nonlocal`", *_SHARED),
-    gast.Import: _IMPORT,
-    gast.ImportFrom: _IMPORT,
     gast.ClassDef: (
         "a `class` inside a function",
         "its body is not part of the computation",
         "Define the class at the top of the module.",
-    ),
-    gast.Delete: (
-        "`del`",
-        "the derivative may need the value again",
-        "Leave the `del` out.",
-    ),
-    gast.Match: (
-        "`match`",
-        "patterns bind names while they are tried",
-        "Write the cases as `if` ... `elif` ... `else`.",
     ),
 }
 WALRUS = (
     "`:=` inside a comprehension",
     "it assigns once for every element",
     "Write the comprehension as a `for` loop.",
+)
+EXEC = (
+    "`exec`",
+    "what it does is known only while it runs",
+    "Write the statements themselves.",
+)
+NONLOCAL = (
+    "`nonlocal` in a function that is not written out where it is called",
+    "it writes a variable of the function around it, unseen",
+    "Take the variable as a parameter and return its new value.",
 )
 SUPPRESS = (
     "`suppress`",
@@ -105,6 +91,10 @@ def check(tree: gast.FunctionDef, source) -> None:
             found.append((node, REFUSED[type(node)]))
         if inside and isinstance(node, gast.NamedExpr):
             found.append((node, WALRUS))
+        if isinstance(node, gast.comprehension) and node.is_async:
+            found.append((node.iter, _ASYNC))
+        if isinstance(node, gast.Call) and is_name(node.func, "exec"):
+            found.append((node, EXEC))
         if isinstance(node, gast.withitem) and _suppresses(node.context_expr):
             found.append((node.context_expr, SUPPRESS))
         # A lambda's own variables are nobody else's.
@@ -114,6 +104,23 @@ def check(tree: gast.FunctionDef, source) -> None:
     if found:
         node, entry = min(found, key=lambda f: (f[0].lineno, f[0].col_offset))
         raise unsupported(source, node, *entry)
+
+
+def check_outer(fn: gast.FunctionDef, source) -> None:
+    """Refuse local functions that stay and write a variable of the one around them.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        A function whose local functions are written out where they can be.
+    source : Source
+        Where it was written.
+    """
+    for stmt in statements(fn.body):
+        if isinstance(stmt, gast.FunctionDef):
+            for inner in gast.walk(stmt):
+                if isinstance(inner, gast.Nonlocal):
+                    raise unsupported(source, inner, *NONLOCAL)
 
 
 def _suppresses(manager: gast.AST) -> bool:

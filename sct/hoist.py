@@ -22,6 +22,7 @@ import gast
 from .comprehensions import LISTED
 from .grammar import clone, name, names_read
 from .names import noun
+from .renaming import Captured
 from .writer import Writer
 
 OPAQUE = (gast.Lambda, *LISTED)
@@ -224,7 +225,12 @@ class Hoister:
         elif isinstance(e, LISTED):
             taken = target in self.captured or target in names_read(e)
             into = self.writer.names.fresh(noun(e)) if taken else target
-            self.run(self.listing.loop(e, into, self.writer.at))
+            try:
+                loop = self.listing.loop(e, into, self.writer.at)
+            except Captured:
+                self.writer.assign(target, e)
+                return
+            self.run(loop)
             self.writer.assign(target, name(into))
         elif isinstance(e, gast.IfExp):
             test = self._lower(e.test)

@@ -1,6 +1,6 @@
 """More of the language made plain: what is known of a function without running it.
 
-    sums as loops → write out local functions → unroll → take containers apart
+    sums as loops → take containers apart → write out local functions → unroll → take containers apart
 
 Each step gives the same tree when it finds nothing to do; a step that leaves forms of
 the source language behind is followed by `flat`, which desugars and flattens.
@@ -71,6 +71,8 @@ def lift(fn: gast.FunctionDef, around: Surroundings) -> gast.FunctionDef:
         return around.flat(sums(around.flat(tree)))
 
     steps = (
+        # While the comprehensions that are summed are still there.
+        sums,
         lambda fn: taken_apart(fn, around),
         sums,
         lambda fn: write_out(fn, around.scope, inner, around.known),

@@ -31,6 +31,7 @@ from .grammar import (
     free_names,
     located,
     name,
+    outer_names,
     reads,
     statements,
     writes,
@@ -238,8 +239,14 @@ class _Writer:
         bound = bind(callee.fn.args, s.value)
         body = clone(callee.fn.body)
         result = body.pop() if isinstance(body[-1], gast.Return) else gast.Return(None)
-        body = [b for b in body if not _is_docstring(b)]
-        written, captured = all_writes(body), captured_names(body)
+        # Written out, it writes the variables that it shares with this function.
+        shared = outer_names(body)
+        body = [
+            b
+            for b in body
+            if not _is_docstring(b) and not isinstance(b, gast.Nonlocal)
+        ]
+        written, captured = all_writes(body) - shared, captured_names(body)
         mapping: dict[str, str] = {}
         lead = []
         for p, a in bound.items():

@@ -15,11 +15,14 @@ from dataclasses import dataclass, field
 import gast
 import numpy as np
 
-from sct import fence, grammar, templates
+from sct import fence, grammar, purity, templates
 from sct.anf import anf
 from sct.desugar import desugar
 from sct.errors import SctError
+from sct.imports import without_imports
 from sct.lift import Surroundings, lift
+from sct.operations import Resolver, classify
+from sct.outer import with_copies
 from sct.parse import Source, parse
 from sct.renaming import own_names
 from sct.resolve import MISSING, Scope
@@ -81,9 +84,11 @@ def finished(flat: Flat, fn: gast.FunctionDef) -> Normal:
     fn : gast.FunctionDef
         A tree of the same meaning.
     """
+    fence.check_outer(fn, flat.source)
     bound = grammar.all_writes(fn.body)
     made = bound - _names_of_the_user(flat.source.tree)
-    scope = Scope(flat.source.function, flat.around.scope.locals | bound)
+    around = flat.around.scope
+    scope = Scope(flat.source.function, around.locals | bound, around.imports)
     return Normal(flat.source, scope, fn, frozenset(made))
 
 
@@ -101,7 +106,10 @@ def flattened(function: types.FunctionType) -> Flat:
     """The function in ANF, local functions and containers as they were."""
     source = parse(function)
     fence.check(source.tree, source)
-    scope = Scope(function)
+    package = function.__globals__.get("__package__") or ""
+    plain, imports = without_imports(source.tree, source, package)
+    scope = Scope(function, imports=imports)
+    resolve = Resolver(scope, {})
 
     def is_builtin(node: gast.AST) -> str | None:
         found = scope.resolve(node)
@@ -110,8 +118,11 @@ def flattened(function: types.FunctionType) -> Flat:
             return name
         return None
 
+    def pure(node: gast.Call) -> bool:
+        return purity.pure(classify(node, resolve), resolve)
+
     def flat(tree: gast.FunctionDef) -> gast.FunctionDef:
-        return anf(desugar(tree, source, is_builtin), source)
+        return anf(desugar(with_copies(tree), source, is_builtin, pure), source)
 
     def known(callee: types.FunctionType) -> tuple[gast.FunctionDef, Scope, bool]:
         other = flattened(callee)
@@ -127,7 +138,7 @@ def flattened(function: types.FunctionType) -> Flat:
         return of_numpy and templates.lookup(found) is not None
 
     around = Surroundings(scope, is_builtin, flat, known, size, takes_lists)
-    return Flat(source, flat(source.tree), around)
+    return Flat(source, flat(plain), around)
 
 
 def _values_returned(callee: object) -> int | None:

@@ -92,7 +92,7 @@ class Patterns:
 
     def __init__(self, names: Names, source, tree, is_builtin: Callable):
         self.names, self.source, self.is_builtin = names, source, is_builtin
-        self.bound = _bindings(tree)
+        self.bound = bindings(tree)
 
     def lowered(self, s: gast.Match) -> list[gast.AST]:
         """Statements of the source language that do what `s` does."""
@@ -301,7 +301,7 @@ def _pattern_names(tree: gast.AST) -> list[str]:
     return found
 
 
-def _bindings(tree: gast.AST) -> Counter[str]:
+def bindings(tree: gast.AST) -> Counter[str]:
     """How often each name is bound in a function."""
     found = Counter(_pattern_names(tree))
     for n in gast.walk(tree):

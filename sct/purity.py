@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
+import weakref
 
 import gast
 import numpy as np
@@ -17,6 +18,7 @@ from sct import grammar, runtime, runtime_rules
 from sct.analysis.aliases import is_fresh
 from sct.analysis.shapes import pointwise
 from sct.errors import SctError
+from sct.normalise import normalise
 from sct.operations import Operation, Resolver, classify, unwrap
 from sct.resolve import MISSING
 from sct.templates.array_api import role
@@ -93,24 +95,36 @@ def _draws(callee: object) -> bool:
 
 
 _checking: set[types.FunctionType] = set()
+_known: weakref.WeakKeyDictionary[types.FunctionType, bool] = weakref.WeakKeyDictionary()
 
 
-@functools.lru_cache(maxsize=1024)
 def function_is_pure(function: types.FunctionType) -> bool:
     """Whether calling a user's function has no effect but its result."""
     if function in _checking:
         # A recursive call does nothing that the function itself does not.
         return True
+    if function not in _known:
+        _checking.add(function)
+        try:
+            answer = _is_pure(function)
+        finally:
+            _checking.discard(function)
+        if _checking:
+            # What has been taken for granted of the others may turn out wrong.
+            return answer
+        _known[function] = answer
+    return _known[function]
+
+
+def _is_pure(function: types.FunctionType) -> bool:
+    from sct.normalise import normalise
+
     try:
         normal = normalise(function)
     except SctError:
         return False
     resolve = Resolver(normal.scope, {})
-    _checking.add(function)
-    try:
-        return all(_harmless(s, resolve) for s in grammar.statements(normal.fn.body))
-    finally:
-        _checking.discard(function)
+    return all(_harmless(s, resolve) for s in grammar.statements(normal.fn.body))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -134,6 +148,8 @@ def keeps_arguments(function: types.FunctionType) -> bool:
 
 def _harmless(stmt: gast.AST, resolve: Resolver) -> bool:
     if isinstance(stmt, (gast.Raise, gast.Assert, gast.With, gast.FunctionDef)):
+        return False
+    if isinstance(stmt, (gast.Global, gast.Nonlocal)):
         return False
     if isinstance(stmt, (gast.Assign, gast.AugAssign)):
         targets = stmt.targets if isinstance(stmt, gast.Assign) else [stmt.target]

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import gast
 
-from .grammar import all_writes, target_names
+from .grammar import all_writes, outer_names, target_names
 
 FUNCTIONS = (gast.Lambda, gast.FunctionDef)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -70,7 +70,7 @@ def own_names(scope: gast.AST) -> set[str]:
     given = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
     own = {p.id for p in given if p}
     if isinstance(scope, gast.FunctionDef):
-        own |= all_writes(scope.body)
+        own |= all_writes(scope.body) - outer_names(scope.body)
     return own
 
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 import builtins
 import sys
 import types
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import gast
 import numpy as np
@@ -62,16 +64,22 @@ class Scope:
         The function.
     locals : frozenset of str, optional
         Its own names, which hide outer ones; by default those its code lists.
+    imports : mapping of str to Binding, optional
+        The names that it imports itself.
     """
 
     def __init__(
-        self, function: types.FunctionType, locals: frozenset[str] | None = None
+        self,
+        function: types.FunctionType,
+        locals: frozenset[str] | None = None,
+        imports: Mapping[str, Binding] = MappingProxyType({}),
     ):
         code = function.__code__
         if locals is None:
             locals = frozenset(code.co_varnames) | frozenset(code.co_cellvars)
         self.function = function
-        self.locals = locals
+        self.locals = locals - set(imports)
+        self.imports = imports
         self.cells = dict(
             zip(code.co_freevars, function.__closure__ or (), strict=True)
         )
@@ -97,6 +105,8 @@ class Scope:
 
     def binding(self, name: str) -> Binding:
         """Where a free name of the function comes from."""
+        if name in self.imports:
+            return self.imports[name]
         space = self.function.__globals__
         module = space.get("__name__") or ""
         if name in self.cells:

@@ -25,6 +25,7 @@ import gast
 
 from sct import grammar
 from sct.adjoint import Step
+from sct.arguments import parameter_names
 from sct.contents import Contents
 
 

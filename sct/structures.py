@@ -19,7 +19,11 @@ from collections.abc import Callable
 
 import gast
 
-from sct import grammar, templates
+from sct import grammar, operations, templates
+from sct.analysis.annotations import parameter_facts
+from sct.arguments import parameter_names
+from sct.errors import SctError
+from sct.normalise import normalise
 from sct.operations import BindError, Operation, bind_call, unwrap
 
 DISPLAYS = (gast.List, gast.ListComp, gast.Dict, gast.DictComp)
@@ -220,11 +224,6 @@ _running: set[object] = set()
 @functools.lru_cache(maxsize=1024)
 def of_function(function) -> Structures:
     """The containers among the parameters of a user's function."""
-    from sct import operations
-    from sct.analysis.annotations import parameter_facts
-    from sct.errors import SctError
-    from sct.normalise import normalise
-
     if function in _running:
         return Structures(set(), set())
     _running.add(function)

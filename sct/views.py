@@ -27,8 +27,10 @@ import numpy as np
 from sct import grammar, operations
 from sct.analysis import dataflow, disjoint
 from sct.analysis.aliases import is_fresh
+from sct.arguments import parameter_names
 from sct.errors import SctError, unsupported
 from sct.names import Names
+from sct.normalise import normalise
 from sct.operations import Operation, Resolver
 
 WHY = (

@@ -47,11 +47,11 @@ def run(page: Path, folder: Path, printed) -> None:
     namespace = {"__name__": page.stem}
     for snippet in snippets(page.read_text(encoding="utf-8")):
         # A real file, so that `inspect` finds the functions that it defines; one file
-        # each, with the page's line numbers, so that a traceback says where to look.
+        # each, whose name says the line of the page, counted from one as a reader who
+        # pastes it counts.
         file = folder / f"{page.stem}_{snippet.line}.py"
-        source = "\n" * (snippet.line - 1) + snippet.code
-        file.write_text(source, encoding="utf-8")
-        exec(compile(source, str(file), "exec", dont_inherit=True), namespace)
+        file.write_text(snippet.code, encoding="utf-8")
+        exec(compile(snippet.code, str(file), "exec", dont_inherit=True), namespace)
         output = printed()
         if snippet.output is not None:
             assert output.split("\n") == snippet.output.split("\n"), (

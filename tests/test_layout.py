@@ -21,23 +21,36 @@ errors version
 runtime
 runtime_rules
 grammar layout
-names phrases
-writer
-hoist
-parse backends
-resolve fence desugar anf
-templates
+names phrases renaming arguments
+writer unpack patterns containers comprehensions attempts
+hoist iterate
+exits
+parse resolve backends
+fence desugar anf
+templates inline
+localcalls sums components unroll
+lift
 operations
+refusals
+normalise
+prepare specialise
+entry
 analysis
-forward reverse
+purity structures views adjoint
+contents
+storage
+recompute
+reverse
 optimize
+polish
 emit
 module
+derive
 store
 api
-check explain
-cli
-__main__ __init__
+check cli
+__init__
+__main__
 """
 
 RANK = {name: i for i, line in enumerate(LINES.splitlines()) for name in line.split()}

@@ -320,7 +320,33 @@ def swapped(x, y):
     return x
 
 
+def traded(x, y):
+    for _ in range(3):
+        x, y = y, x
+    return x * x * y
+
+
+def traded_through_a_third(x, y):
+    for _ in range(3):
+        z = x
+        x = y
+        y = z
+    return np.sum(x * x * y)
+
+
+def two_ways_out_deep_inside(x, y):
+    if y > 5.0:
+        return x
+    if np.sum(x) > 0.0:
+        if np.mean(y) > 9.0 and x > 0.5:
+            return y
+    return 0.5
+
+
 LOOPS = [
+    traded,
+    traded_through_a_third,
+    two_ways_out_deep_inside,
     constant_in_for,
     constant_after_use,
     constant_in_while,
