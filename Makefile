@@ -20,7 +20,7 @@ PYTHON_3.13 := $(call first,python3.13 $(call pyenv,3.13))
 OTHERS := $(foreach v,3.10 3.13,$(if $(PYTHON_$(v)),$(v)))
 
 BIN := .venv/bin
-LINTED := sct tests demo benchmarks $(wildcard generated_examples)
+LINTED := sct tests demo docs benchmarks $(wildcard generated_examples)
 
 .PHONY: help demo test test-all-pythons lint format bench examples clean
 .DEFAULT_GOAL := help
@@ -52,8 +52,9 @@ bench: .venv/.bench  ## gradients against hand-written ones, autograd, JAX (ARGS
 	$(BIN)/python benchmarks/bench.py $(ARGS)
 	$(BIN)/python benchmarks/transform_time.py
 
-examples: .venv/.test  ## write generated_examples/ again
+examples: .venv/.test  ## write generated_examples/ and the generated parts of docs/ again
 	$(BIN)/python generated_examples/regenerate.py
+	$(BIN)/python docs/regenerate.py
 
 clean:  ## remove what make made
 	rm -rf .venv .venv-* .pytest_cache .ruff_cache .hypothesis demo/output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -85,7 +86,8 @@ def main(console: Console) -> tuple:
     console.rule("2. a network on scikit-learn's digits")
     OUTPUT.mkdir(exist_ok=True)
     df = sct.value_and_grad(loss, wrt=("w1", "b1", "w2", "b2"))
-    console.print(Syntax(sct.source(df), "python", background_color="default"))
+    text = inspect.getsource(df)
+    console.print(Syntax(text, "python", background_color="default"))
 
     x, t, x_test, y_test = data()
     params, losses = train(df, x, t, console)

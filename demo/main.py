@@ -15,7 +15,8 @@ from rich.console import Console
 
 def main() -> None:
     """Run the three parts; an exception ends the demo when one does not hold."""
-    console = Console()
+    # Emitted lines are up to 88 characters long.
+    console = Console(width=max(Console().width, 90))
     rosenbrock.main(console)
     df, args = digits.main(console)
     timing.main(console, df, args)

@@ -28,7 +28,7 @@ ROOT = HERE.parent
 PAGES = [ROOT / "README.md", *sorted(HERE.glob("*.md"))]
 PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n\n).*?(\n<!-- end -->)", re.DOTALL)
 
-EXAMPLE = '''\
+EXAMPLE = """\
 import math
 
 
@@ -40,7 +40,7 @@ def swing(x: float, v: float, n: int) -> float:
         v += 0.1 * a
         x += 0.1 * v
     return x * x
-'''
+"""
 ORDER = """
 api check cli store module arguments errors
 parse resolve entry normalise fence desugar hoist unpack patterns attempts

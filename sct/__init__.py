@@ -1,6 +1,7 @@
 """sct: derivatives you can read."""
 
 from sct.api import grad, value_and_grad, vjp
+from sct.check import check_grads
 from sct.errors import (
     ArgumentError,
     CheckError,
@@ -13,3 +14,23 @@ from sct.errors import (
 from sct.store import save, source
 from sct.templates import adjoint, elementwise, nondifferentiable
 from sct.version import __version__
+
+__all__ = [
+    "ArgumentError",
+    "CheckError",
+    "NonDifferentiableError",
+    "RuleError",
+    "SctError",
+    "SourceError",
+    "UnsupportedError",
+    "__version__",
+    "adjoint",
+    "check_grads",
+    "elementwise",
+    "grad",
+    "nondifferentiable",
+    "save",
+    "source",
+    "value_and_grad",
+    "vjp",
+]

@@ -1,5 +1,7 @@
 """Every Python snippet of the README and of docs/ runs and prints what it says.
 
+Tables and texts that the sources say best are generated, and compared here.
+
 The ``python`` blocks of one file run in order, in one namespace, in an empty folder.
 Where a comment ``<!-- output -->`` and a ``text`` block follow, the block is what the
 snippet prints.  A snippet that raises on purpose shows it with ``try`` and ``print``.
@@ -7,11 +9,15 @@ snippet prints.  A snippet that raises on purpose shows it with ``try`` and ``pr
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import sct
 
 pytestmark = pytest.mark.smoke
 
@@ -96,6 +102,53 @@ def test_output_is_compared(result, tmp_path, capsys):
     else:
         with pytest.raises(AssertionError, match="page.md, line 10"):
             run(page, tmp_path, lambda: capsys.readouterr().out)
+
+
+def test_generated_parts_are_current(regenerate):
+    assert [page.name for page, _ in regenerate.stale()] == [], (
+        "write them with `python docs/regenerate.py`"
+    )
+
+
+def test_stale_parts_are_found(regenerate, tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- generated: refused -->\n\nnothing\n<!-- end -->\n")
+    monkeypatch.setattr(regenerate, "PAGES", [page])
+    ((found, text),) = regenerate.stale()
+    assert found == page
+    assert "| a generator |" in text and "nothing" not in text
+
+
+@pytest.fixture(scope="module")
+def regenerate():
+    path = ROOT / "docs" / "regenerate.py"
+    spec = importlib.util.spec_from_file_location("regenerate_docs", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+KINK = re.compile(r"^\| `(.+?)` \| `x = (.+?)` \| `(.+?)` \|", re.MULTILINE)
+KINKS = KINK.findall((ROOT / "docs" / "kinks.md").read_text(encoding="utf-8"))
+
+
+def test_every_kink_is_read():
+    page = (ROOT / "docs" / "kinks.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert len(rows) == len(KINKS)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize(("function", "at", "derivative"), KINKS)
+def test_kinks(function, at, derivative, tmp_path):
+    file = tmp_path / "kink.py"
+    source = f"import math\nimport numpy as np\n\ndef f(x):\n    return {function}\n"
+    file.write_text(source, encoding="utf-8")
+    namespace: dict = {"__name__": "kink"}
+    exec(compile(source, str(file), "exec"), namespace)
+    x = eval(at, {"np": np})
+    expected = np.array(eval(derivative))
+    assert np.array_equal(sct.grad(namespace["f"])(x), expected)
 
 
 def test_links_lead_somewhere():

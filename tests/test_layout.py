@@ -1,7 +1,9 @@
 """The parts of sct import one another in one direction only.
 
 `LINES` draws it: a file may import from the lines above its own, and within its own
-folder.  A file that is not drawn fails, so that the drawing stays complete.
+folder.  Parts joined by ``+`` need one another: what is known of a function that is
+called is found by the stages that ask for it.  A file that is not drawn fails, so that
+the drawing stays complete.
 """
 
 from __future__ import annotations
@@ -22,21 +24,21 @@ runtime
 runtime_rules
 grammar layout
 names phrases renaming arguments
-writer unpack patterns containers comprehensions attempts
-hoist iterate
+writer
+unpack patterns containers comprehensions spread outer
+hoist iterate attempts
 exits
 parse resolve backends
-fence desugar anf
-templates inline
-localcalls sums components unroll
+fence desugar anf imports
+templates
+inline localcalls sums components unroll
 lift
 operations
 refusals
-normalise
+normalise+purity+analysis
 prepare specialise
 entry
-analysis
-purity structures views adjoint
+structures views adjoint
 contents
 storage
 recompute
@@ -53,7 +55,13 @@ __init__
 __main__
 """
 
-RANK = {name: i for i, line in enumerate(LINES.splitlines()) for name in line.split()}
+KNOTS = [
+    (i, knot.split("+"))
+    for i, line in enumerate(LINES.splitlines())
+    for knot in line.split()
+]
+RANK = {name: i for i, knot in KNOTS for name in knot}
+PEERS = {name: knot for _, knot in KNOTS for name in knot}
 
 
 def part(path: Path, package: Path) -> str:
@@ -94,7 +102,7 @@ def wrong_imports(package: Path) -> list[str]:
             continue
         for line, name in imports(path, package):
             other = imported_part(name, package)
-            if other is None or other == own:
+            if other in (None, *PEERS[own]):
                 continue
             if RANK.get(other, len(RANK)) >= RANK[own]:
                 wrong.append(f"{where}:{line}: {own} imports {other}")
