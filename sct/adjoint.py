@@ -46,17 +46,23 @@ class Step:
     adjoint : list
         The statements of the backward sweep; for a compound statement, those that run
         before its reversed body.
+    lead : list
+        Statements that run before `adjoint` and read only new values.
     old, new : set of str
-        The names of the primal that `adjoint` reads, as they are before and after
-        the statement.
+        The names of the primal that these read, as they are before and after the
+        statement.
+    late : set of str
+        Those of `new` that `adjoint` itself reads.
     arms : list of lists of Step
         The blocks of a compound statement.
     """
 
     stmt: gast.AST | None
     adjoint: list[gast.AST] = field(default_factory=list)
+    lead: list[gast.AST] = field(default_factory=list)
     old: set[str] = field(default_factory=set)
     new: set[str] = field(default_factory=set)
+    late: set[str] = field(default_factory=set)
     arms: list[list[Step]] = field(default_factory=list)
 
 
@@ -370,11 +376,15 @@ class _Line:
         self.after = shapes.targets.get(step.stmt, {}) if facts is None else facts
 
     # -- pieces --------------------------------------------------------------------
-    def emit(self, target: str | gast.AST, value: gast.AST) -> None:
-        self.step.adjoint.append(grammar.assign(target, value, self.step.stmt))
+    def emit(self, target: str | gast.AST, value: gast.AST, lead: bool = False) -> None:
+        block = self.step.lead if lead else self.step.adjoint
+        block.append(grammar.assign(target, value, self.step.stmt))
 
-    def read(self, *names: str, new: bool = False) -> None:
-        (self.step.new if new or self.new else self.step.old).update(names)
+    def read(self, *names: str, new: bool = False, lead: bool = False) -> None:
+        new = new or self.new
+        (self.step.new if new else self.step.old).update(names)
+        if new and not lead:
+            self.step.late.update(names)
 
     def fact(self, name: str) -> Fact:
         return self.before.get(name) or Fact(facts_shape(self.before, name))
@@ -382,11 +392,11 @@ class _Line:
     def result(self, name: str) -> Fact:
         return self.after.get(name) or Fact(facts_shape(self.after, name))
 
-    def zero_of(self, name: str, fact: Fact, new: bool = False) -> gast.AST:
+    def zero_of(self, name: str, fact: Fact) -> gast.AST:
         """An additive zero for `name`."""
         if fact.scalar:
             return grammar.constant(0.0)
-        self.read(name, new=new)
+        self.read(name)
         array = fact.array or name in self.owner.indexed
         if array and name not in self.context.structures:
             return grammar.call(f"{self.context.use('module', 'numpy')}.zeros_like", grammar.name(name))
@@ -404,12 +414,13 @@ class _Line:
         fact = self.result(name) if new else self.fact(name)
         if fact.scalar:
             numpy = self.context.use("module", "numpy")
-            self.emit(bar, grammar.call(f"{numpy}.sum", grammar.name(bar)))
+            self.emit(bar, grammar.call(f"{numpy}.sum", grammar.name(bar)), lead=new)
         else:
-            self.read(name, new=new)
+            self.read(name, new=new, lead=new)
             # The adjoint of a result is only read, so it may be what it was.
             helper = self.owner._helper("unbroadcast" if new else "broadcast_like")
-            self.emit(bar, grammar.call(helper, grammar.name(bar), grammar.name(name)))
+            value = grammar.call(helper, grammar.name(bar), grammar.name(name))
+            self.emit(bar, value, lead=new)
         bars[name] = fact
         if not new:
             self.owner.fresh.add(name)
@@ -620,6 +631,7 @@ class _Line:
         for n in sorted(read - made):
             if n in outs:
                 self.step.new.add(n)
+                self.step.late.add(n)
             elif n in known:
                 self.step.old.add(n)
 
@@ -907,7 +919,15 @@ class _Line:
             self._accumulate(place, grammar.name(self.owner.bar(n)), dying)
 
     def zero_of_new(self, name: str) -> gast.AST:
-        return self.zero_of(name, self.result(name), new=True)
+        """The zero that stands for the adjoint of a result nobody reads."""
+        fact = self.result(name)
+        if fact.scalar:
+            return grammar.constant(0.0)
+        made = self.owner._fresh(f"{name}_bar")
+        self.read(name, new=True, lead=True)
+        zero = grammar.call(self.owner._helper("zero_like"), grammar.name(name))
+        self.emit(made, zero, lead=True)
+        return grammar.name(made)
 
     def _seed(self, target: str, coming: Fact) -> gast.AST:
         self._widen(target, coming, self.result(target))

@@ -53,8 +53,8 @@ def grad(
     -------
     callable
         ``f_grad(*args, out_bar=1.0)``, a plain Python function with source.  It returns
-        the gradient scaled by `out_bar`, with the shape and dtype of the argument; for a
-        tuple `wrt`, a tuple of gradients.
+        the gradient scaled by `out_bar`, with the shape and dtype of the argument; for
+        a tuple `wrt`, a tuple of gradients.
 
     Raises
     ------
@@ -136,7 +136,8 @@ def vjp(
     -------
     callable
         ``f_vjp(*args, out_bar)``, which returns ``(value, adjoints)``: the product of
-        `out_bar`, an array of the value's shape (a tuple for a tuple), and the Jacobian.
+        `out_bar`, an array of the value's shape (a tuple for a tuple), and the
+        Jacobian.
 
     Raises
     ------
@@ -190,7 +191,8 @@ def _function(f: object) -> types.FunctionType:
     if not callable(f):
         raise ArgumentError(f"{f!r} is not a function")
     raise SourceError(
-        f"{canonical(f)} has no Python source and no rule; give it one with @sct.adjoint"
+        f"{canonical(f)} has no Python source and no rule; "
+        "give it one with @sct.adjoint"
     )
 
 
@@ -202,7 +204,11 @@ def _spelled_out(primal: object) -> types.FunctionType:
     text = f"def {word}({parameters}):\n    return primal({parameters})\n"
     filename = f"<{canonical(primal)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    space = {"primal": primal, "np": np, "__name__": getattr(primal, "__module__", "numpy")}
+    space = {
+        "primal": primal,
+        "np": np,
+        "__name__": getattr(primal, "__module__", "numpy"),
+    }
     exec(compile(text, filename, "exec"), space)
     return space[word]
 

@@ -35,6 +35,7 @@ from .grammar import (
     name,
     names_bound,
     names_read,
+    source_blocks,
     target_names,
 )
 from .names import Names
@@ -194,13 +195,17 @@ class Attempts:
             return
         inside = _count_reads(gast.Module([*s.body, *s.orelse], []))
         ends = [
-            h for h in s.handlers if not isinstance(h.body[-1], (gast.Return, gast.Raise))
+            h
+            for h in s.handlers
+            if not isinstance(h.body[-1], (gast.Return, gast.Raise))
         ]
+        first = _read_first(s.body)
         for n in sorted(early):
             handled = any(n in names_read(b) for h in s.handlers for b in h.body)
             bound = all(n in _bound_for_certain(h.body) for h in ends)
             outside = self.reads[n] > inside[n] and not bound
-            if handled or outside or n in _read_first(s.body):
+            again = bool(ends) and n in first
+            if handled or outside or again:
                 what, why, instead = HALF
                 raise unsupported(self.source, s, what, why.format(n), instead)
 
@@ -245,17 +250,11 @@ class Attempts:
                     s.value = located(name(held), s)
                 out += clone(final)
             elif not isinstance(s, FUNCTIONS):
-                for inner in _blocks_of(s):
+                for inner in source_blocks(s):
                     deeper = loop or isinstance(s, LOOPS)
                     inner[:] = self._followed(inner, final, deeper)
             out.append(s)
         return out
-
-
-def _blocks_of(s: gast.AST) -> list[list[gast.AST]]:
-    found = [getattr(s, f) for f in ("body", "orelse", "finalbody") if getattr(s, f, None)]
-    found += [h.body for h in getattr(s, "handlers", [])]
-    return found + [c.body for c in getattr(s, "cases", [])]
 
 
 def _walk(s: gast.AST):
@@ -280,6 +279,8 @@ def _count_reads(tree: gast.AST) -> Counter[str]:
 
 def _bound_early(body: list[gast.AST]) -> set[str]:
     """The names that may be bound when a later statement fails."""
+    while len(body) > 1 and _never_fails(body[-1]):
+        body = body[:-1]
     *first, last = body
     early = {n for s in first for n in names_bound(s)}
     simple = isinstance(last, (gast.Assign, gast.AugAssign, gast.AnnAssign))
@@ -289,6 +290,14 @@ def _bound_early(body: list[gast.AST]) -> set[str]:
     else:
         own = names_bound(last)
     return early | own
+
+
+def _never_fails(s: gast.AST) -> bool:
+    if isinstance(s, (gast.Return, gast.Assign)):
+        targets = getattr(s, "targets", [])
+        names = all(isinstance(t, gast.Name) for t in targets)
+        return names and isinstance(s.value, gast.Constant)
+    return isinstance(s, (gast.Break, gast.Continue, gast.Pass))
 
 
 def _bound_for_certain(body: list[gast.AST]) -> set[str]:
@@ -317,7 +326,7 @@ def _read_first(body: list[gast.AST]) -> set[str]:
 def _out_of_place(body: list[gast.AST]) -> list[gast.AST]:
     """``x += e`` as ``x = x + e``: a trial changes nothing."""
     for k, s in enumerate(body):
-        for inner in _blocks_of(s):
+        for inner in source_blocks(s):
             _out_of_place(inner)
         if isinstance(s, gast.AugAssign):
             total = gast.BinOp(name(s.target.id), s.op, s.value)
@@ -333,7 +342,7 @@ def _without_leaving(body: list[gast.AST]) -> list[gast.AST]:
     elif isinstance(last, LEAVES):
         body[-1] = located(gast.Pass(), last)
     elif isinstance(last, gast.If):
-        for arm in _blocks_of(last):
+        for arm in source_blocks(last):
             _without_leaving(arm)
     return body
 
@@ -346,12 +355,14 @@ def _leaving(body: list[gast.AST]) -> gast.AST | None:
         if isinstance(s, gast.Return) or (isinstance(s, LEAVES) and not loop):
             return s
         deeper = loop or isinstance(s, LOOPS)
-        stack += [(t, deeper) for inner in _blocks_of(s) for t in inner]
+        stack += [(t, deeper) for inner in source_blocks(s) for t in inner]
     return None
 
 
 def _reraises(body: list[gast.AST]) -> bool:
-    return any(isinstance(n, gast.Raise) and n.exc is None for s in body for n in _walk(s))
+    return any(
+        isinstance(n, gast.Raise) and n.exc is None for s in body for n in _walk(s)
+    )
 
 
 def _reraise(body: list[gast.AST], error: str | None) -> None:

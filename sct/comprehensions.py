@@ -22,14 +22,22 @@ from collections.abc import Callable
 
 import gast
 
-from .grammar import assign, call, clone, located, name, names_read, target_names
+from .grammar import (
+    assign,
+    call,
+    clone,
+    located,
+    name,
+    names_read,
+    target_names,
+    values_read,
+)
 from .names import RESERVED, Names
 from .renaming import rename
 
 LISTED = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 # Builtins that use up what they are given, and only look at it.
 CONSUMERS = frozenset({"list", "tuple", "min", "max", "sorted", "set", "dict", "sum"})
-SIZES = frozenset({"shape", "ndim", "size", "dtype"})
 
 
 class Comprehensions:
@@ -87,18 +95,7 @@ class Comprehensions:
 
     def _may_be_active(self, e: gast.AST) -> bool:
         """Whether anything but sizes comes from the function's own names."""
-        local = self.local - _own_names(e)
-        stack = [e]
-        while stack:
-            n = stack.pop()
-            if isinstance(n, gast.Name) and n.id in local:
-                return True
-            if isinstance(n, gast.Attribute) and n.attr in SIZES:
-                continue
-            if isinstance(n, gast.Call) and self.is_builtin(n.func) == "len":
-                continue
-            stack.extend(gast.iter_child_nodes(n))
-        return False
+        return bool(values_read(e) & (self.local - _own_names(e)))
 
     def loop(self, e: gast.AST, target: str, at: gast.AST) -> list[gast.AST]:
         """The statements by which `target` becomes what `e` is.

@@ -66,7 +66,7 @@ class Contents:
         for step in steps:
             self._order += 1
             found: set[str] = set()
-            for stmt in grammar.statements(step.adjoint):
+            for stmt in grammar.statements([*step.lead, *step.adjoint]):
                 for head in grammar.heads(stmt):
                     for name, index in _elements(head):
                         found.add(name)
@@ -91,7 +91,9 @@ class Contents:
         if grammar.mutates(stmt):
             target = getattr(stmt, "target", None) or stmt.targets[0]
             plain = isinstance(target, gast.Subscript) and grammar.is_name(target.value)
-            self.stores[step] = Place(target.slice if plain else None, loops, self._order)
+            self.stores[step] = Place(
+                target.slice if plain else None, loops, self._order
+            )
         elif isinstance(stmt, gast.Assign):
             value = stmt.value
             plain = isinstance(value, gast.Subscript) and grammar.is_name(value.value)
@@ -128,7 +130,7 @@ class Contents:
 
 
 def _elements(node: gast.AST):
-    """The names whose elements an expression reads, with the subscript if there is one."""
+    """The names whose elements an expression reads, with the subscript if any."""
     stack = [node]
     while stack:
         n = stack.pop()
@@ -139,10 +141,19 @@ def _elements(node: gast.AST):
             if isinstance(n.ctx, gast.Load):
                 yield n.value.id, n.slice
             stack.append(n.slice)
-        elif isinstance(n, gast.Attribute) and n.attr in ("shape", "dtype", "size", "ndim"):
+        elif isinstance(n, gast.Attribute) and n.attr in (
+            "shape",
+            "dtype",
+            "size",
+            "ndim",
+        ):
             continue
         elif isinstance(n, gast.Call):
-            word = n.func.attr if isinstance(n.func, gast.Attribute) else getattr(n.func, "id", "")
+            word = (
+                n.func.attr
+                if isinstance(n.func, gast.Attribute)
+                else getattr(n.func, "id", "")
+            )
             skipped = SHAPE_ONLY.get(word)
             if isinstance(n.func, gast.Attribute):
                 stack.append(n.func.value)

@@ -47,7 +47,7 @@ from sct.operations import (
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import prepare
-from sct.refusals import IN_PLACE, refusal
+from sct.refusals import IN_PLACE, SHARED, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.specialise import form_of, specialise
@@ -191,6 +191,8 @@ class _Function:
         self._operations: dict[int, tuple[gast.AST, Operation]] = {}
         self.captured = _captured(normal.fn)
         self.inference = Inference(self.operation, self._result_of)
+        self._outer_names: list[str] | None = None
+        self._modules: dict[str, str | None] = {}
         self.seed = "out_bar"
         self.single = self.single and len(self.wrt) == 1
         self._rename_seed()
@@ -225,9 +227,10 @@ class _Function:
         else:
             value = {"numpy": np}.get(name) or __import__(name)
             wish = "np" if name == "numpy" else name
-            found = self._spelled(value, wish)
-            if found:
-                return found
+            if name not in self._modules:
+                self._modules[name] = self._spelled(value, wish)
+            if self._modules[name]:
+                return self._modules[name]
         alias = self.names.fresh(wish)
         self.bindings[alias] = Binding(kind, name, value=value)
         self.resolve.statics[alias] = value
@@ -235,10 +238,12 @@ class _Function:
 
     def _spelled(self, module: object, wish: str) -> str | None:
         """The user's own name for a module, when the function can see it."""
-        local = grammar.all_writes(self.fn.body) | set(parameter_names(self.fn))
-        candidates = sorted(used_names(self.fn) - local) + [wish]
-        for n in candidates:
-            if n not in local and self.normal.scope.lookup(n) is module:
+        if self._outer_names is None:
+            local = grammar.all_writes(self.fn.body) | set(parameter_names(self.fn))
+            self._local_names = local
+            self._outer_names = sorted(used_names(self.fn) - local)
+        for n in [*self._outer_names, wish]:
+            if n not in self._local_names and self.normal.scope.lookup(n) is module:
                 self.names.used.add(n)
                 return n
         return None
@@ -937,9 +942,12 @@ def _scalar_names(
 
 
 def refuse_unknown_effects(context: Context, resolve: Resolver) -> None:
-    """Refuse calls that may write into a varied argument, unseen by any rule."""
+    """Refuse what may carry a varied value away, unseen by any rule."""
+    shared = grammar.outer_names(context.fn.body)
     for stmt, op in context.operations.items():
         varied = context.activity.varied.get(stmt)
+        if varied and shared.intersection(grammar.writes(stmt)):
+            raise unsupported(context.source, stmt, *SHARED)
         if not varied or not isinstance(op.node, gast.Call):
             continue
         unseen = op.kind == "opaque" and op.callee is not print

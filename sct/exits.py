@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 import gast
 
-from .grammar import assign, blocks, clone, constant, located, name, statements
+from .grammar import assign, clone, constant, located, name, source_blocks, statements
 from .hoist import negated
 from .names import Names
 
@@ -379,7 +379,7 @@ def own_breaks(body: list[gast.AST]) -> list[tuple[list[gast.AST], int]]:
             elif isinstance(s, LOOPS):
                 stack.append(s.orelse)
             else:
-                stack += blocks(s)
+                stack += source_blocks(s)
     return found
 
 

@@ -156,6 +156,8 @@ def clone(node):
 BLOCKS = ("body", "orelse", "finalbody")
 # Compound statements of the source language only: one statement until they are lowered.
 WAYS = (gast.Try, gast.Match)
+# Attributes of arrays that have no derivative.
+SIZES = frozenset({"shape", "ndim", "size", "dtype"})
 
 
 def blocks(stmt: gast.AST) -> Iterator[list[gast.AST]]:
@@ -165,6 +167,17 @@ def blocks(stmt: gast.AST) -> Iterator[list[gast.AST]]:
             inner = getattr(stmt, field, None)
             if inner:
                 yield inner
+
+
+def source_blocks(stmt: gast.AST) -> list[list[gast.AST]]:
+    """The blocks directly inside a statement of the source language."""
+    found = list(blocks(stmt))
+    if isinstance(stmt, gast.Try):
+        handled = [h.body for h in stmt.handlers]
+        found += [b for b in (stmt.body, *handled, stmt.orelse, stmt.finalbody) if b]
+    elif isinstance(stmt, gast.Match):
+        found += [c.body for c in stmt.cases]
+    return found
 
 
 def statements(body: list[gast.AST]) -> Iterator[gast.AST]:
@@ -252,6 +265,19 @@ def names_read(node: gast.AST) -> set[str]:
         elif isinstance(n, Probe):
             found |= names_read(n.statement) - names_bound(n.statement)
         else:
+            stack.extend(gast.iter_child_nodes(n))
+    return found
+
+
+def values_read(node: gast.AST) -> set[str]:
+    """The names that an expression reads more of than shape, rank, size or dtype."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, gast.Name):
+            found.add(n.id)
+        elif not (isinstance(n, gast.Attribute) and n.attr in SIZES):
             stack.extend(gast.iter_child_nodes(n))
     return found
 

@@ -123,7 +123,9 @@ def _truth(test, known, rank) -> bool | None:
         return None if inner is None else not inner
     if isinstance(test, gast.Compare) and _is_ndim(test.left):
         found = rank(known[test.left.args[0].id])
-        return found is not None and _compare(test.ops[0], found, test.comparators[0].value)
+        return found is not None and _compare(
+            test.ops[0], found, test.comparators[0].value
+        )
     if isinstance(test, gast.Compare) and len(test.ops) == 1:
         left, right = _value(test.left, known), _value(test.comparators[0], known)
         none = isinstance(test.comparators[0], gast.Constant) and right == (None,)
@@ -189,7 +191,9 @@ def _needed(body: list[gast.AST], live: set[str]) -> list[gast.AST]:
             if names & live:
                 stmt.body = _needed(stmt.body, set(live))
                 stmt.orelse = _needed(stmt.orelse, set(live))
-                live |= {n for s in grammar.statements([stmt]) for n in grammar.reads(s)}
+                live |= {
+                    n for s in grammar.statements([stmt]) for n in grammar.reads(s)
+                }
                 kept.append(stmt)
         elif set(grammar.writes(stmt)) & live:
             live -= set(grammar.writes(stmt))

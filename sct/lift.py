@@ -1,6 +1,6 @@
 """More of the language made plain: what is known of a function without running it.
 
-    sums as loops → take containers apart → write out local functions → unroll → take containers apart
+    sums as loops → write out local functions → unroll → take containers apart → spread
 
 Each step gives the same tree when it finds nothing to do; a step that leaves forms of
 the source language behind is followed by `flat`, which desugars and flattens.
@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import gast
 
 from .components import taken_apart
+from .extremes import item_by_item
 from .localcalls import write_out
 from .resolve import Scope
+from .spread import spread
 from .sums import loops_for_sums, of_displays
 from .unroll import unrolled
 
@@ -80,6 +82,8 @@ def lift(fn: gast.FunctionDef, around: Surroundings) -> gast.FunctionDef:
         lambda fn: unrolled(fn, around),
         lambda fn: taken_apart(fn, around),
         lambda fn: of_displays(fn, around.is_builtin),
+        lambda fn: spread(fn, around.is_builtin),
+        lambda fn: item_by_item(fn, around.is_builtin),
     )
     for step in steps:
         done = step(fn)

@@ -242,9 +242,7 @@ class _Writer:
         # Written out, it writes the variables that it shares with this function.
         shared = outer_names(body)
         body = [
-            b
-            for b in body
-            if not _is_docstring(b) and not isinstance(b, gast.Nonlocal)
+            b for b in body if not _is_docstring(b) and not isinstance(b, gast.Nonlocal)
         ]
         written, captured = all_writes(body) - shared, captured_names(body)
         mapping: dict[str, str] = {}

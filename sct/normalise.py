@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import gast
 import numpy as np
 
-from sct import fence, grammar, purity, templates
+from sct import fence, grammar, templates
 from sct.anf import anf
 from sct.desugar import desugar
 from sct.errors import SctError
@@ -119,7 +119,10 @@ def flattened(function: types.FunctionType) -> Flat:
         return None
 
     def pure(node: gast.Call) -> bool:
-        return purity.pure(classify(node, resolve), resolve)
+        # Purity is told from normal forms.
+        from sct import purity
+
+        return purity.pure(classify(node, resolve), resolve, raising=True)
 
     def flat(tree: gast.FunctionDef) -> gast.FunctionDef:
         return anf(desugar(with_copies(tree), source, is_builtin, pure), source)

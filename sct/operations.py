@@ -128,7 +128,10 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
         return _attribute(value, resolve)
     if isinstance(value, gast.Call):
         return _call(value, resolve)
-    return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
+    names = grammar.names_read(value)
+    if isinstance(value, OPAQUE[1:]):
+        names &= grammar.values_read(value)
+    return Operation("opaque", value, tuple(sorted(names)))
 
 
 def _part(value: gast.AST) -> Operation:

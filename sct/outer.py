@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import gast
 
-from .grammar import clone, heads, name, outer_names, statements
+from .grammar import clone, heads, name, outer_names, source_blocks, statements
 from .names import Names, used_names
 from .renaming import FUNCTIONS
 
@@ -62,12 +62,7 @@ def with_copies(tree: gast.FunctionDef) -> gast.FunctionDef:
         for k, s in enumerate(body):
             body[k] = s = work.statement(s)
             if not isinstance(s, FUNCTIONS):
-                stack += [
-                    b
-                    for n in [s, *getattr(s, "handlers", []), *getattr(s, "cases", [])]
-                    for f in ("body", "orelse", "finalbody")
-                    if isinstance(b := getattr(n, f, None), list)
-                ]
+                stack += source_blocks(s)
     return tree
 
 
@@ -103,7 +98,10 @@ class _Copies:
             return gast.copy_location(gast.NamedExpr(held, e), e)
         for field, value in list(gast.iter_fields(e)):
             if isinstance(value, list):
-                value[:] = [self.read(v, copied) if isinstance(v, gast.AST) else v for v in value]
+                value[:] = [
+                    self.read(v, copied) if isinstance(v, gast.AST) else v
+                    for v in value
+                ]
             elif isinstance(value, gast.AST):
                 setattr(e, field, self.read(value, copied))
         return e

@@ -25,7 +25,7 @@ binds is then taken from the subject::
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 
 import gast
@@ -182,7 +182,8 @@ class Patterns:
             says = [assign(number, constant(k), case.pattern)]
             cases.insert(0, gast.match_case(pattern, guard, says))
             body = [
-                assign(n, v, case.pattern) for n, v in self._captures(case.pattern, subject)
+                assign(n, v, case.pattern)
+                for n, v in self._captures(case.pattern, subject)
             ]
             test = gast.Compare(name(number), [gast.Eq()], [constant(k)])
             rest = [self._if(test, [*body, *case.body], rest, case)]
@@ -235,29 +236,29 @@ class Patterns:
     def _captures(self, pattern, subject) -> list[tuple[str, gast.AST]]:
         """The names that a pattern binds, each with its part of the subject."""
         found: list[tuple[str, gast.AST]] = []
-        stack = [(pattern, subject)]
-        while stack:
-            p, at = stack.pop()
+        pending = deque([(pattern, subject)])
+        while pending:
+            p, at = pending.popleft()
             if not names_bound(p):
                 continue
             if isinstance(p, gast.MatchAs):
                 if p.name:
                     found.append((p.name, clone(at)))
                 if p.pattern is not None:
-                    stack.append((p.pattern, at))
+                    pending.append((p.pattern, at))
             elif isinstance(p, gast.MatchSequence) and isinstance(at, gast.Tuple):
-                stack += zip(p.patterns, at.elts)
+                pending += zip(p.patterns, at.elts)
             elif isinstance(p, gast.MatchSequence):
-                stack += self._elements(p, at)
+                pending += self._elements(p, at)
             elif isinstance(p, gast.MatchMapping):
                 if p.rest:
                     what, why, instead = REST
                     raise unsupported(self.source, p, what.format(p.rest), why, instead)
                 for key, inner in zip(p.keys, p.patterns, strict=True):
                     part = gast.Subscript(clone(at), clone(key), gast.Load())
-                    stack.append((inner, part))
+                    pending.append((inner, part))
             elif isinstance(p, gast.MatchClass):
-                stack += self._attributes(p, at)
+                pending += self._attributes(p, at)
             elif isinstance(p, gast.MatchStar):
                 if self.is_builtin(name("list")) != "list":
                     raise unsupported(self.source, p, *STAR)
@@ -269,7 +270,8 @@ class Patterns:
     def _elements(self, p: gast.MatchSequence, at: gast.AST):
         count = len(p.patterns)
         star = next(
-            (k for k, q in enumerate(p.patterns) if isinstance(q, gast.MatchStar)), count
+            (k for k, q in enumerate(p.patterns) if isinstance(q, gast.MatchStar)),
+            count,
         )
         for k, inner in enumerate(p.patterns):
             index: gast.AST = constant(k)

@@ -254,11 +254,13 @@ def _names_in_order(node: gast.AST) -> list[str]:
 def _roots(name: str, values: dict, facts: Facts) -> set[str]:
     """The names whose arrays a name may refer to."""
     found: set[str] = set()
+    seen: set[str] = set()
     pending = [name]
     while pending:
         n = pending.pop()
-        if n in found:
+        if n in seen:
             continue
+        seen.add(n)
         given = values.get(n)
         if given is None:
             found.add(n)
@@ -266,7 +268,7 @@ def _roots(name: str, values: dict, facts: Facts) -> set[str]:
         for value in given:
             sources = _handed_on(value, facts)
             if sources:
-                pending += [s for s in sources if s not in found]
+                pending += sources
             else:
                 found.add(n)
     return found

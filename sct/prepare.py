@@ -25,7 +25,7 @@ import gast
 
 from sct import grammar
 from sct.errors import unsupported
-from sct.names import Names
+from sct.names import Names, noun
 from sct.operations import Operation
 from sct.refusals import ATTRIBUTE
 
@@ -176,6 +176,14 @@ class _Preparation:
     def assignment(self, stmt: gast.Assign) -> list[gast.AST]:
         written = set(grammar.writes(stmt))
         op: Operation = self.classify(stmt.value)
+        if isinstance(stmt.targets[0], gast.Tuple) and _is_array(op):
+            # The adjoint of an array is an array, not a tuple of its parts.
+            made = self.names.fresh(noun(stmt.value))
+            self.temporary.add(made)
+            return [
+                grammar.assign(made, stmt.value, stmt),
+                grammar.assign(stmt.targets[0], grammar.name(made), stmt),
+            ]
         both = op.kind == "rule" and written & set(op.operands) and _reads_out(op)
         again = op.kind == "call" and written & set(op.operands)
         if not both and not again or not isinstance(stmt.targets[0], gast.Name):
@@ -286,18 +294,26 @@ def _is_plain(index: gast.AST, integers: set[str]) -> bool:
 def _reached(fn: gast.FunctionDef, wrt: list[str]) -> set[str]:
     """All names that may depend on `wrt`."""
     reached = set(wrt)
-    every = [s for s in grammar.statements(fn.body) if isinstance(s, gast.Assign)]
+    flows = [
+        (grammar.reads(s), n)
+        for s in grammar.statements(fn.body)
+        for t in _changed(s)
+        for n in (grammar.target_names(t) or [grammar.root(t)])
+    ]
     while True:
-        more = {
-            n
-            for s in every
-            if grammar.reads(s) & reached
-            for t in s.targets
-            for n in (grammar.target_names(t) or [grammar.root(t)])
-        }
+        more = {n for read, n in flows if read & reached}
         if more <= reached:
             return reached
         reached |= more
+
+
+def _changed(stmt: gast.AST) -> list[gast.AST]:
+    """What a statement binds, writes into, or calls a method of for its effect."""
+    if isinstance(stmt, gast.Assign):
+        return stmt.targets
+    call = stmt.value if isinstance(stmt, gast.Expr) else None
+    method = isinstance(call, gast.Call) and isinstance(call.func, gast.Attribute)
+    return [call.func.value] if method else []
 
 
 def _is_item(stmt: gast.AST, loop: gast.For) -> bool:
@@ -326,6 +342,14 @@ def _iterated(loop: gast.For) -> set[str]:
         and isinstance(n.args[0], gast.Name)
     }
     return found & lengths
+
+
+def _is_array(op: Operation) -> bool:
+    """Whether an operation certainly has one array for its result."""
+    if op.kind != "rule":
+        return False
+    one = op.rule.pointwise and getattr(op.callee, "nout", 1) == 1
+    return one or isinstance(op.node, (gast.BinOp, gast.UnaryOp))
 
 
 def _reads_out(op: Operation) -> bool:

@@ -38,7 +38,7 @@ VIEWS = {
 }  # fmt: skip
 
 
-def pure(op: Operation, resolve: Resolver) -> bool:
+def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
     """Whether a call has no effect.
 
     Parameters
@@ -47,6 +47,8 @@ def pure(op: Operation, resolve: Resolver) -> bool:
         The call.
     resolve : Resolver
         What its function's names denote.
+    raising : bool
+        Whether it may raise exceptions of its own accord.
     """
     callee = op.callee
     if callee is MISSING:
@@ -74,7 +76,7 @@ def pure(op: Operation, resolve: Resolver) -> bool:
             return not name.startswith("check_") and name != "add_at"
         if function.__module__ and function.__module__.split(".")[0] == "numpy":
             return not _draws(function)
-        return function_is_pure(function)
+        return function_is_pure(function, raising)
     return getattr(callee, "__module__", None) == "math"
 
 
@@ -95,36 +97,53 @@ def _draws(callee: object) -> bool:
 
 
 _checking: set[types.FunctionType] = set()
-_known: weakref.WeakKeyDictionary[types.FunctionType, bool] = weakref.WeakKeyDictionary()
+# Function → whether it is pure, by whether it may raise.
+_known: weakref.WeakKeyDictionary[types.FunctionType, dict[bool, bool]]
+_known = weakref.WeakKeyDictionary()
 
 
-def function_is_pure(function: types.FunctionType) -> bool:
+def function_is_pure(function: types.FunctionType, raising: bool = False) -> bool:
     """Whether calling a user's function has no effect but its result."""
     if function in _checking:
         # A recursive call does nothing that the function itself does not.
         return True
-    if function not in _known:
+    known = _known.setdefault(function, {})
+    if raising not in known:
         _checking.add(function)
         try:
-            answer = _is_pure(function)
+            answer = _is_pure(function, raising)
         finally:
             _checking.discard(function)
         if _checking:
             # What has been taken for granted of the others may turn out wrong.
             return answer
-        _known[function] = answer
-    return _known[function]
+        known[raising] = answer
+    return known[raising]
 
 
-def _is_pure(function: types.FunctionType) -> bool:
-    from sct.normalise import normalise
-
+def _is_pure(function: types.FunctionType, raising: bool) -> bool:
     try:
         normal = normalise(function)
     except SctError:
         return False
     resolve = Resolver(normal.scope, {})
-    return all(_harmless(s, resolve) for s in grammar.statements(normal.fn.body))
+    own = _own_containers(normal.fn)
+    every = grammar.statements(normal.fn.body)
+    return all(_harmless(s, resolve, own, raising) for s in every)
+
+
+def _own_containers(fn: gast.FunctionDef) -> set[str]:
+    """The names that hold lists and dicts made here, wherever they are bound."""
+    found: set[str] = set()
+    a = fn.args
+    given = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
+    other = {p.id for p in given if p}
+    for s in grammar.statements(fn.body):
+        value = s.value if isinstance(s, gast.Assign) else None
+        made = isinstance(value, (gast.List, gast.Dict))
+        plain = made and grammar.is_name(s.targets[0])
+        (found if plain else other).update(grammar.writes(s))
+    return found - other
 
 
 @functools.lru_cache(maxsize=1024)
@@ -146,22 +165,42 @@ def keeps_arguments(function: types.FunctionType) -> bool:
     return True
 
 
-def _harmless(stmt: gast.AST, resolve: Resolver) -> bool:
-    if isinstance(stmt, (gast.Raise, gast.Assert, gast.With, gast.FunctionDef)):
+def _harmless(
+    stmt: gast.AST,
+    resolve: Resolver,
+    own: set[str] = frozenset(),
+    raising: bool = False,
+) -> bool:
+    """Whether a statement does nothing beyond its function, which made `own`."""
+    if isinstance(stmt, (gast.Raise, gast.Assert)) and not raising:
         return False
-    if isinstance(stmt, (gast.Global, gast.Nonlocal)):
+    if isinstance(stmt, (gast.With, gast.FunctionDef, gast.Global, gast.Nonlocal)):
         return False
     if isinstance(stmt, (gast.Assign, gast.AugAssign)):
         targets = stmt.targets if isinstance(stmt, gast.Assign) else [stmt.target]
-        if any(isinstance(t, (gast.Subscript, gast.Attribute)) for t in targets):
-            return False
+        for t in targets:
+            inside = isinstance(t, (gast.Subscript, gast.Attribute))
+            if inside and getattr(t.value, "id", "") not in own:
+                return False
         if isinstance(stmt, gast.AugAssign):
             return False
     for head in grammar.heads(stmt):
         for n in gast.walk(head):
-            if isinstance(n, gast.Call) and not pure(classify(n, resolve), resolve):
+            if not isinstance(n, gast.Call) or _keeps_in(n, own):
+                continue
+            if not pure(classify(n, resolve), resolve, raising):
                 return False
     return True
+
+
+def _keeps_in(call: gast.Call, own: set[str]) -> bool:
+    """Whether a call appends to one of the lists `own`."""
+    func = call.func
+    return (
+        isinstance(func, gast.Attribute)
+        and func.attr == "append"
+        and getattr(func.value, "id", "") in own
+    )
 
 
 def fresh(op: Operation) -> bool:

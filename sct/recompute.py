@@ -1,8 +1,8 @@
 """Values that are better computed again than kept.
 
-A temporary such as ``r * x`` in a loop, or an element ``a[i]``, costs as much to keep as
-to compute from values that the backward sweep has at hand anyway.  Its assignment is put
-in front of the adjoint that reads it first::
+A temporary such as ``r * x`` in a loop, or an element ``a[i]``, costs as much to keep
+as to compute from values that the backward sweep has at hand anyway.  Its assignment is
+put in front of the adjoint that reads it first::
 
     x = r * x * (1.0 - x)       ⇒       x = x_stack.pop()
                                         prod = r * x
@@ -10,8 +10,8 @@ in front of the adjoint that reads it first::
                                         prod_bar = x_bar * diff
                                         ...
 
-That is done when every operand still has its value there (or gets it back there), and is
-either read by another adjoint as well or never overwritten.
+That is done when every operand still has its value there (or gets it back there), and
+is either read by another adjoint as well or never overwritten.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class _Plan:
 
 
     def _needed(self, steps: list[Step], i: int, name: str) -> bool:
-        """Whether an adjoint of the block reads the value that `name` has at step `i`."""
+        """Whether an adjoint of the block reads the value of `name` at step `i`."""
         for step in reversed(steps[:i]):
             if step.stmt is not None and name in _writes(step):
                 if name in step.new:

@@ -15,6 +15,11 @@ from sct.errors import UnsupportedError, unsupported
 from sct.operations import Operation
 from sct.resolve import MISSING, canonical
 
+SHARED = (
+    "an active value in a `global` or `nonlocal` variable",
+    "other functions may read it, and their derivatives would not know",
+    "Return the value, and let the caller keep it.",
+)
 IN_PLACE = (
     "an array would be changed in place, and what else refers to it is not followed yet",
     "Build the new value instead: `x = x + y`, `np.where`, `np.concatenate` or "

@@ -207,7 +207,7 @@ class _Arrangement:
         for step in reversed(steps):
             kept = self.storage.kept.get(step) or Kept()
             compound = self._backward(step, kept) if step.arms else []
-            lead = [*kept.first, *step.adjoint]
+            lead = [*step.lead, *kept.first, *step.adjoint]
             block = [*lead, *compound, *kept.last]
             if not block:
                 continue

@@ -91,7 +91,7 @@ def added(a, b):
     """Return the sum of two adjoints, part by part where they have parts."""
     if isinstance(b, dict):
         return {k: added(a[k], b[k]) for k in b}
-    if isinstance(b, (list, tuple)):
+    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
         return [added(u, v) for u, v in zip(a, b, strict=True)]
     if a is None or b is None:
         return a if b is None else b

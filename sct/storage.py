@@ -226,7 +226,7 @@ class Storage:
             if name not in bound:
                 # Some path comes here without it; there is nothing to keep, then.
                 self.unbound.add(name)
-            (kept.last if name in step.new else kept.first).append(give)
+            (kept.last if name in step.late else kept.first).append(give)
         return (pending - written) | (step.old - written) | step.new
 
     def _keep_part(self, step: Step) -> None:
@@ -269,7 +269,7 @@ class Storage:
         certain = [b for b, leaves in zip(bounds, leaving, strict=True) if not leaves]
         certainly = set.intersection(*certain) if certain else bounds[0]
         for arm, end, leaves in zip(step.arms, ends, leaving, strict=True):
-            for name in sorted(end - certainly - bound):
+            for name in sorted((end & written_in(arm)) - certainly - bound):
                 # Bound on this path alone: kept on it, and given back on it.
                 if self._threatened(name) and not leaves:
                     self._keep_at_end(arm, name)
@@ -311,6 +311,7 @@ class Storage:
         """Whether the backward sweep has anything to do for some steps."""
         return any(
             s.adjoint
+            or s.lead
             or (s in self.kept and (self.kept[s].first or self.kept[s].last))
             or any(self.runs_backward(arm) for arm in s.arms)
             for s in steps

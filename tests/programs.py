@@ -29,9 +29,14 @@ def tree_of(text: str) -> tuple[gast.FunctionDef, Stub]:
     return tree, Stub(text, tree.name)
 
 
+class _Probes(gast.NodeTransformer):
+    def visit_Probe(self, node):
+        return node.statement
+
+
 def text_of(tree: gast.AST) -> str:
     """A tree as plain text."""
-    return ast.unparse(gast.gast_to_ast(grammar.clone(tree)))
+    return ast.unparse(gast.gast_to_ast(_Probes().visit(grammar.clone(tree))))
 
 
 class OutOfFuel(Exception):

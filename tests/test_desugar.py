@@ -79,6 +79,57 @@ PAIRS = [
         "        break\n"
         "if not broken:\n    b = k",
     ),
+    (
+        "a = [v for v in x if v]",
+        "a = []\nfor i in range(len(x)):\n    v = x[i]\n    if v:\n        a.append(v)",
+    ),
+    (
+        "a = {f(v): v for v in range(x)}",
+        "a = {}\nfor v in range(x):\n    key = f(v)\n    a[key] = v",
+    ),
+    (
+        "v = a\nx = b + max(v * x for v in range(2))",
+        "v = a\nitems = []\nfor v_2 in range(2):\n    items.append(v_2 * x)\n"
+        "x = b + max(items)",
+    ),
+    ("del a, b[x]", "del b[x]"),
+    (
+        "try:\n    a = f(x)\nexcept E as e:\n    a = g(e)\nelse:\n    b = a",
+        "try:\n    f(x)\nexcept E as caught:\n    failed = True\n"
+        "    error = caught\nelse:\n    failed = False\n    error = None\n"
+        "if failed:\n    e_2 = error\n    a = g(e_2)\nelse:\n    a = f(x)\n    b = a",
+    ),
+    (
+        "try:\n    a = f(x)\nexcept E:\n    raise\nexcept F:\n    pass",
+        "try:\n    f(x)\nexcept E as caught:\n    failed = 1\n    error = caught\n"
+        "except F as caught_2:\n    failed = 2\n    error = caught_2\n"
+        "else:\n    failed = 0\n    error = None\n"
+        "if failed == 1:\n    raise error\nelif failed == 2:\n    pass\n"
+        "else:\n    a = f(x)",
+    ),
+    (
+        "try:\n    a = x\nfinally:\n    b = a",
+        "a = x\nb = a",
+    ),
+    (
+        "match x:\n    case 1 | 2:\n        a = b\n    case c if c > b:\n"
+        "        a = c\n    case _:\n        pass",
+        "if x == 1 or x == 2:\n    a = b\nelse:\n    c = x\n    if c > b:\n"
+        "        a = c\n    else:\n        pass",
+    ),
+    (
+        "match x, b:\n    case 0, None:\n        a = b\n    case 0, c:\n        a = c",
+        "if x == 0 and b is None:\n    a = b\nelif x == 0:\n    c = b\n    a = c",
+    ),
+    (
+        "match f(x):\n    case [p, *_, {'k': q}] if p:\n        c = p * q\n"
+        "    case _:\n        c = x",
+        "subject = f(x)\nmatch subject:\n"
+        "    case [p_2, *_, {'k': q_2}] if p_2:\n        case_ = 1\n"
+        "    case _:\n        case_ = 2\n"
+        "if case_ == 1:\n    p = subject[0]\n    q = subject[-1]['k']\n    c = p * q\n"
+        "else:\n    c = x",
+    ),
 ]
 
 
@@ -93,7 +144,9 @@ UNCHANGED = [
     "x.v = a * (b + 1)",
     "a = b < c < x",
     "a = b > 1 and c > 2",
-    "a = [v for v in x if v]",
+    "a = [v * 2 for v in range(3)]",
+    "a = [v - 1 for v in x.shape]",
+    "a = sum([v for v in x])",
     "a = lambda v: v if v else b",
     "if a and (b or c if x else a):\n    b = 1",
     "while a or b:\n    b = f(b)",

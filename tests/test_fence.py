@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from sct.errors import SctError, UnsupportedError
@@ -10,20 +12,22 @@ from sct.fence import REFUSED, check
 from .programs import tree_of
 
 ROWS = [
-    ("def f(x):\n    try:\n        y = x\n    finally:\n        pass\n", "`try`", 2, 5),
     ("def f(x):\n    yield x\n", "generator", 2, 5),
     ("def f(x):\n    y = yield from x\n", "generator", 2, 9),
-    ("def f(x):\n    global y\n", "`global`", 2, 5),
-    ("def f(x):\n    def g():\n        nonlocal x\n", "`nonlocal`", 3, 9),
-    ("def f(x):\n    import os\n", "`import`", 2, 5),
-    ("def f(x):\n    from os import path\n", "`import`", 2, 5),
-    ("def f(x):\n    if x:\n        del x\n", "`del`", 3, 9),
+    ("def f(x):\n    def g():\n        yield x\n", "generator", 3, 9),
     ("def f(x):\n    class A:\n        pass\n", "`class`", 2, 5),
-    ("def f(x):\n    match x:\n        case 1:\n            pass\n", "`match`", 2, 5),
     ("def f(x):\n    async def g():\n        pass\n", "`async`", 2, 5),
+    ("def f(x):\n    async for v in x:\n        pass\n", "`async`", 2, 5),
+    ("def f(x):\n    async with x:\n        pass\n", "`async`", 2, 5),
+    ("def f(x):\n    y = await x\n", "`async`", 2, 9),
+    ("def f(x):\n    return [v async for v in x]\n", "`async`", 2, 30),
+    ("def f(x):\n    exec('y = x')\n", "`exec`", 2, 5),
     ("def f(x):\n    return [(y := v) for v in x]\n", "`:=`", 2, 14),
     ("def f(x):\n    with suppress(E):\n        pass\n", "`suppress`", 2, 10),
 ]
+GROUPS = "def f(x):\n    try:\n        y = x\n    except* E:\n        pass\n"
+if sys.version_info >= (3, 11):
+    ROWS.append((GROUPS, "`except\\*`", 2, 5))
 
 
 @pytest.mark.parametrize("text, message, line, column", ROWS)
@@ -38,8 +42,8 @@ def test_refused(text, message, line, column):
 
 
 def test_first_of_two():
-    tree, source = tree_of("def f(x):\n    del x\n    import os\n")
-    with pytest.raises(UnsupportedError, match="`del`"):
+    tree, source = tree_of("def f(x):\n    exec(x)\n    yield x\n")
+    with pytest.raises(UnsupportedError, match="`exec`"):
         check(tree, source)
 
 
@@ -52,6 +56,14 @@ def test_accepted():
                 assert y, "text"
             while (n := g(x)) > 1:
                 x[0] += n
+            try:
+                import os
+            except E:
+                global y
+                del y
+            match x:
+                case [1, z]:
+                    pass
             return [v for v in x]
         """
     )

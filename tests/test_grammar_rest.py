@@ -245,6 +245,20 @@ def continued_from_a_handler(x):
     return s
 
 
+@case(1.3, ("2", "q"))
+@case(1.3, ("p", "q"))
+def left_from_a_try_or_run_to_the_end(x, words):
+    for word in words:
+        try:
+            n = int(word)
+            break
+        except ValueError:
+            x = x * x
+    else:
+        return x * 3.0
+    return x**n
+
+
 @case(1.3)
 def try_updates_a_variable(x):
     s = 2.0 * x
@@ -362,6 +376,7 @@ def deleted(x):
 def imported(x):
     import math
     import os.path as paths
+
     from numpy import sin as wave
 
     if paths.exists("/nowhere/at/all"):
@@ -460,20 +475,34 @@ def read_before_the_call_that_changes_it(x):
     return s * double(x) + s * double(s)
 
 
+@case(1.3)
+def local_function_out_of_a_list(x):
+    s = x
+
+    def g(v):
+        nonlocal s
+        s = s * v
+        return v
+
+    h = [g]
+    return h[0](x) * s
+
+
 def test_nonlocal_in_a_function_that_stays():
     def f(x):
         s = x
 
-        def g(v):
+        def g(n):
             nonlocal s
-            s = s * v
-            return v
+            s = s * 2.0
+            return g(n - 1) if n else n
 
-        h = [g]
-        return h[0](x) * s
+        g(3)
+        return x * s
 
-    with pytest.raises(sct.UnsupportedError):
+    with pytest.raises(sct.UnsupportedError, match="`nonlocal`") as info:
         sct.grad(f)
+    assert info.value.text == "nonlocal s"
 
 
 # -- comprehensions --------------------------------------------------------------------
@@ -510,6 +539,22 @@ def generator_expressions(x):
 
 
 @case(X)
+def extremes_of_lists(x):
+    c = [x[0] * x[1]]
+    for v in x:
+        if v > 0.8:
+            c.append(v * v)
+    return min(c) * max([v * c[0] for v in c])
+
+
+@case(X)
+def arrays_unpacked(x):
+    a, b, *c = x * 2
+    d, e = np.exp(x[:2])
+    return a * b * d * e + np.sum(np.array(c))
+
+
+@case(X)
 def dict_comprehension(x):
     table = {f"k{i}": v * v for i, v in enumerate(x)}
     return table["k0"] * table["k3"]
@@ -533,6 +578,12 @@ def sizes_stay_comprehensions(x):
     if all(n > 1 for n in shape) and any([v > 1.5 for v in x]):
         return np.sum(x.reshape(shape) ** 2)
     return np.sum(x)
+
+
+@case(X)
+def starred_shapes(x):
+    y = x.reshape((2, *x.shape[1:], -1))
+    return np.sum(y @ y)
 
 
 @case(X)

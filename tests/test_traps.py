@@ -334,19 +334,33 @@ def traded_through_a_third(x, y):
     return np.sum(x * x * y)
 
 
-def two_ways_out_deep_inside(x, y):
-    if y > 5.0:
-        return x
-    if np.sum(x) > 0.0:
-        if np.mean(y) > 9.0 and x > 0.5:
+def return_below_two_tests(x, y):
+    if x > 5.0:
+        if y > 1.0:
             return y
-    return 0.5
+    x = np.max(y if 0.5 < y < 0.9 else x * y)
+    return x
+
+
+def divided_in_an_arm(x, y):
+    s = x * x
+    if s > 0.1:
+        y = y / x
+    return np.max(s**y)
+
+
+def divided_in_an_arm_by_a_third(x, y, z=0.7):
+    if y > 0.1:
+        x = x / z
+    return np.max((y * y) ** x)
 
 
 LOOPS = [
     traded,
     traded_through_a_third,
-    two_ways_out_deep_inside,
+    return_below_two_tests,
+    divided_in_an_arm,
+    divided_in_an_arm_by_a_third,
     constant_in_for,
     constant_after_use,
     constant_in_while,
@@ -360,8 +374,8 @@ LOOPS = [
 
 @pytest.mark.parametrize("f", LOOPS)
 def test_control_flow(f):
-    agrees(f, 0.8, 1.2)
-    agrees(f, -0.8, 0.4)
+    agrees(f, 0.8, 1.2, *(f.__defaults__ or ()))
+    agrees(f, -0.8, 0.4, *(f.__defaults__ or ()))
 
 
 # -- calls ---------------------------------------------------------------------------

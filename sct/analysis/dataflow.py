@@ -138,7 +138,9 @@ class Backward:
         Whether a fact holds at a fork when it holds on some path (else: on every one).
     """
 
-    def __init__(self, transfer: Callable[[gast.AST, set[str]], None], may: bool = True):
+    def __init__(
+        self, transfer: Callable[[gast.AST, set[str]], None], may: bool = True
+    ):
         self.transfer, self.may = transfer, may
         self.points: dict[Point, set[str]] = {}
         self._exits: list[set[str]] = []

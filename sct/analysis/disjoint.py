@@ -1,11 +1,11 @@
-"""Whether one place of an array is read before another place is written, never the same.
+"""Whether an array is never written at a place where it was read before.
 
-A store ``a[i, j] = e`` in nested loops need not keep what it writes over when no adjoint
-reads that element at an earlier time.  A read and a store are compared as in dependence
-analysis: their turns are unknown integers, the read's turn comes before the store's in
-the order of the loops, every counter lies between the bounds of its ``range``, and all
-indices are equal.  These are difference constraints ``u - v <= c``; when they contradict
-one another (a negative cycle), the two places are never the same.
+A store ``a[i, j] = e`` in nested loops need not keep what it writes over when no
+adjoint reads that element at an earlier time.  A read and a store are compared as in
+dependence analysis: their turns are unknown integers, the read's turn comes before the
+store's in the order of the loops, every counter lies between the bounds of its
+``range``, and all indices are equal.  These are difference constraints ``u - v <= c``;
+when they contradict one another (a negative cycle), the two places are never the same.
 
     for i in range(n):
         for j in range(i):
@@ -71,7 +71,7 @@ def never_earlier(
         common += 1
     if common == 0 and read.order > store.order:
         return True
-    # The read in an earlier turn of the loop at some level, or earlier in the same turn.
+    # The read in an earlier turn of the loop at some level, or before in the same one.
     levels = list(range(carried, common))
     cases: list[int | None] = [*levels]
     if read.order <= store.order:
