@@ -24,14 +24,14 @@ runtime
 runtime_rules
 grammar layout
 names phrases renaming arguments
-writer
+writer trial
 unpack patterns containers comprehensions spread outer
 hoist iterate attempts
 exits
 parse resolve backends
 fence desugar anf imports
 templates
-inline localcalls sums components unroll
+inline localcalls sums components unroll extremes
 lift
 operations
 refusals
