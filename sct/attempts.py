@@ -1,4 +1,4 @@
-"""``try`` becomes a probe, which finds out what is raised, and an ``if`` on its answer.
+"""``try`` becomes a probe, which finds out what is raised, and an ``if`` on that.
 
 ::
 
@@ -13,13 +13,12 @@
                                    else:
                                        y = solve(a, b)
 
-What is tried runs twice when it succeeds, and is differentiated once; so it must have no
-effect but the names it binds, and these must not be read when it was left half done.
+What is tried runs twice when it succeeds, and is differentiated once; so it must have
+no effect but the names it binds, and these must not be read when it was left half done.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 import gast
@@ -36,14 +35,22 @@ from .grammar import (
     names_bound,
     names_read,
     source_blocks,
-    target_names,
 )
 from .names import Names
 from .patterns import bindings
 from .renaming import FUNCTIONS, Captured, rename
+from .trial import (
+    LEAVES,
+    LOOPS,
+    bound_early,
+    bound_for_certain,
+    count_reads,
+    leaving,
+    out_of_place,
+    read_first,
+    without_leaving,
+)
 
-LEAVES = (gast.Return, gast.Break, gast.Continue)
-LOOPS = (gast.For, gast.While)
 QUIET = (gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.Pass)
 TRIED = (*QUIET, gast.If, *LOOPS, gast.Raise, gast.Assert, gast.Break, gast.Continue)
 
@@ -60,7 +67,8 @@ LEFT = (
 )
 HALF = (
     "a `try` that may be left half done",
-    "`{}` is read after a statement of the `try` has bound it and a later one has failed",
+    "`{}` is read after a statement of the `try` has bound it and a later one has "
+    "failed",
     "Keep in the `try` only the statement that may fail.",
 )
 FINALLY = (
@@ -87,7 +95,7 @@ class Attempts:
 
     def __init__(self, names: Names, source, tree, pure: Callable):
         self.names, self.source, self.pure = names, source, pure
-        self.reads, self.bound = _count_reads(tree), bindings(tree)
+        self.reads, self.bound = count_reads(tree), bindings(tree)
 
     def lowered(self, s: gast.Try) -> list[gast.AST]:
         """Statements for `s`: probes, and what the source language has besides."""
@@ -140,15 +148,15 @@ class Attempts:
                 body[-1] = located(gast.Expr(last.value), last)
                 own = {n for s in body for n in names_bound(s)}
         inside = bindings(gast.Module(body, []))
-        carried = {n for n in own & _read_first(body) if self.bound[n] > inside[n]}
+        carried = {n for n in own & read_first(body) if self.bound[n] > inside[n]}
         fresh = {n: self.names.fresh(n) for n in sorted(own)}
-        body = _without_leaving(_out_of_place(self._renamed(body, fresh, last)))
+        body = without_leaving(out_of_place(self._renamed(body, fresh, last)))
         body[:0] = [assign(fresh[n], name(n), body[0]) for n in sorted(carried)]
-        leaving = _leaving(body)
-        if leaving is not None:
-            word = type(leaving).__name__.lower()
+        left = leaving(body)
+        if left is not None:
+            word = type(left).__name__.lower()
             what, why, instead = LEFT
-            raise unsupported(self.source, leaving, what.format(word), why, instead)
+            raise unsupported(self.source, left, what.format(word), why, instead)
         return body
 
     def _renamed(self, body, mapping, at) -> list[gast.AST]:
@@ -190,19 +198,19 @@ class Attempts:
 
     def _require_atomic(self, s: gast.Try) -> None:
         """See to it that nobody reads what a failed attempt has bound."""
-        early = _bound_early(s.body)
+        early = bound_early(s.body)
         if not early:
             return
-        inside = _count_reads(gast.Module([*s.body, *s.orelse], []))
+        inside = count_reads(gast.Module([*s.body, *s.orelse], []))
         ends = [
             h
             for h in s.handlers
             if not isinstance(h.body[-1], (gast.Return, gast.Raise))
         ]
-        first = _read_first(s.body)
+        first = read_first(s.body)
         for n in sorted(early):
             handled = any(n in names_read(b) for h in s.handlers for b in h.body)
-            bound = all(n in _bound_for_certain(h.body) for h in ends)
+            bound = all(n in bound_for_certain(h.body) for h in ends)
             outside = self.reads[n] > inside[n] and not bound
             again = bool(ends) and n in first
             if handled or outside or again:
@@ -265,98 +273,6 @@ def _walk(s: gast.AST):
         yield n
         if not isinstance(n, FUNCTIONS):
             stack.extend(gast.iter_child_nodes(n))
-
-
-def _count_reads(tree: gast.AST) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for n in gast.walk(tree):
-        if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
-            found[n.id] += 1
-        elif isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name):
-            found[n.target.id] += 1
-    return found
-
-
-def _bound_early(body: list[gast.AST]) -> set[str]:
-    """The names that may be bound when a later statement fails."""
-    while len(body) > 1 and _never_fails(body[-1]):
-        body = body[:-1]
-    *first, last = body
-    early = {n for s in first for n in names_bound(s)}
-    simple = isinstance(last, (gast.Assign, gast.AugAssign, gast.AnnAssign))
-    targets = getattr(last, "targets", None) or [getattr(last, "target", None)]
-    if simple and len(targets) == 1 and isinstance(targets[0], gast.Name):
-        own = names_bound(last) - set(target_names(targets[0]))
-    else:
-        own = names_bound(last)
-    return early | own
-
-
-def _never_fails(s: gast.AST) -> bool:
-    if isinstance(s, (gast.Return, gast.Assign)):
-        targets = getattr(s, "targets", [])
-        names = all(isinstance(t, gast.Name) for t in targets)
-        return names and isinstance(s.value, gast.Constant)
-    return isinstance(s, (gast.Break, gast.Continue, gast.Pass))
-
-
-def _bound_for_certain(body: list[gast.AST]) -> set[str]:
-    return {
-        n
-        for s in body
-        if isinstance(s, gast.Assign)
-        for t in s.targets
-        for n in target_names(t)
-    }
-
-
-def _read_first(body: list[gast.AST]) -> set[str]:
-    """The names that a block may read before it binds them."""
-    bound: set[str] = set()
-    found: set[str] = set()
-    for s in body:
-        read = names_read(s)
-        if isinstance(s, gast.AugAssign):
-            read |= set(target_names(s.target))
-        found |= read - bound
-        bound |= _bound_for_certain([s])
-    return found
-
-
-def _out_of_place(body: list[gast.AST]) -> list[gast.AST]:
-    """``x += e`` as ``x = x + e``: a trial changes nothing."""
-    for k, s in enumerate(body):
-        for inner in source_blocks(s):
-            _out_of_place(inner)
-        if isinstance(s, gast.AugAssign):
-            total = gast.BinOp(name(s.target.id), s.op, s.value)
-            body[k] = assign(s.target, total, s)
-    return body
-
-
-def _without_leaving(body: list[gast.AST]) -> list[gast.AST]:
-    """A block whose last statement does not leave the function or a loop."""
-    last = body[-1]
-    if isinstance(last, gast.Return) and last.value is not None:
-        body[-1] = located(gast.Expr(last.value), last)
-    elif isinstance(last, LEAVES):
-        body[-1] = located(gast.Pass(), last)
-    elif isinstance(last, gast.If):
-        for arm in source_blocks(last):
-            _without_leaving(arm)
-    return body
-
-
-def _leaving(body: list[gast.AST]) -> gast.AST | None:
-    """A statement that leaves the function, or a loop around the block."""
-    stack = [(s, False) for s in body]
-    while stack:
-        s, loop = stack.pop()
-        if isinstance(s, gast.Return) or (isinstance(s, LEAVES) and not loop):
-            return s
-        deeper = loop or isinstance(s, LOOPS)
-        stack += [(t, deeper) for inner in source_blocks(s) for t in inner]
-    return None
 
 
 def _reraises(body: list[gast.AST]) -> bool:

@@ -27,9 +27,9 @@ from .grammar import (
     located,
     name,
     statements,
-    writes,
 )
 from .names import Names, used_names
+from .spread import lists_of
 
 
 def item_by_item(fn: gast.FunctionDef, is_builtin: Callable) -> gast.FunctionDef:
@@ -47,7 +47,7 @@ def item_by_item(fn: gast.FunctionDef, is_builtin: Callable) -> gast.FunctionDef
     gast.FunctionDef
         The same tree when there is nothing to do; otherwise one to be flattened again.
     """
-    lists = _lists(fn)
+    lists = lists_of(fn)
     if not all(is_builtin(name(word)) == word for word in ("range", "len")):
         return fn
     if not any(_is_extreme(s, lists, is_builtin) for s in statements(fn.body)):
@@ -64,21 +64,6 @@ def item_by_item(fn: gast.FunctionDef, is_builtin: Callable) -> gast.FunctionDef
             out += _compared(s, names) if known else [s]
         body[:] = out
     return fn
-
-
-def _lists(fn: gast.FunctionDef) -> set[str]:
-    """The names that hold lists wherever they are bound."""
-    found: set[str] = set()
-    other: set[str] = set()
-    a = fn.args
-    other |= {
-        p.id for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg] if p
-    }
-    for s in statements(fn.body):
-        made = isinstance(s, gast.Assign) and isinstance(s.value, gast.List)
-        plain = made and all(isinstance(t, gast.Name) for t in s.targets)
-        (found if plain else other).update(writes(s))
-    return found - other
 
 
 def _is_extreme(s: gast.AST, lists: set[str], is_builtin: Callable) -> bool:

@@ -156,6 +156,7 @@ def clone(node):
 BLOCKS = ("body", "orelse", "finalbody")
 # Compound statements of the source language only: one statement until they are lowered.
 WAYS = (gast.Try, gast.Match)
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 # Attributes of arrays that have no derivative.
 SIZES = frozenset({"shape", "ndim", "size", "dtype"})
 
@@ -262,6 +263,13 @@ def names_read(node: gast.AST) -> set[str]:
                 found.add(n.id)
         elif isinstance(n, (gast.Lambda, gast.FunctionDef)):
             found |= free_names(n)
+        elif isinstance(n, COMPREHENSIONS):
+            first, *others = n.generators
+            own = {t for g in n.generators for t in target_names(g.target)}
+            parts = [p for g in others for p in (g.iter, *g.ifs)]
+            parts += [n.key, n.value] if isinstance(n, gast.DictComp) else [n.elt]
+            found |= {i for p in [*parts, *first.ifs] for i in names_read(p)} - own
+            stack.append(first.iter)
         elif isinstance(n, Probe):
             found |= names_read(n.statement) - names_bound(n.statement)
         else:

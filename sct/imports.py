@@ -6,9 +6,9 @@
         from numpy import sin     ->    def f(x):
         return sin(x)                       return sin(x)        # sin: numpy.sin
 
-The name is then known as one of the module's own is, and the derivative's module imports
-it at its top.  Only what is imported already, the standard library, NumPy and SciPy are
-imported here: other modules may do anything at all when they first are.
+The name is then known as one of the module's own is, and the derivative's module
+imports it at its top.  Only what is imported already, the standard library, NumPy and
+SciPy are imported here: other modules may do anything at all when they first are.
 """
 
 from __future__ import annotations

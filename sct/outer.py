@@ -9,8 +9,8 @@
                                      return x * COUNT_now_2
 
 A name that is declared ``global`` or ``nonlocal`` is only ever copied from and to, so
-that the backward sweep has values of its own.  A variable that a local function declares
-``nonlocal`` is copied where a call in the same statement may change it.
+that the backward sweep has values of its own.  A variable that a local function
+declares ``nonlocal`` is copied where a call in the same statement may change it.
 """
 
 from __future__ import annotations

@@ -244,3 +244,13 @@ def check_arrays(**arrays):
                 f"{name} is {describe(x)}: `{name} += ...` changes an array under all "
                 f"its names, and a number under one; write {name} = {name} + ..."
             )
+
+
+def check_numbers(**arguments):
+    """Raise if an argument is an array with at least one axis."""
+    for name, x in arguments.items():
+        if getattr(x, "shape", ()):
+            raise ArgumentError(
+                f"{name} is {describe(x)}: which other names refer to it when "
+                f"`{name} += ...` changes it cannot be told; write {name} = {name} + ..."
+            )

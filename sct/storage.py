@@ -213,7 +213,7 @@ class Storage:
                 pending = self._simple(step, pending, bound)
                 bound |= _written(step)
         if turn is not None and not ends_in_arms:
-            pending = self._end_of_turn(steps, pending, turn)
+            pending = self._end_of_turn(steps, pending, turn, bound)
         return pending
 
     def _simple(self, step: Step, pending: set[str], bound: set[str]) -> set[str]:
@@ -268,10 +268,14 @@ class Storage:
         leaving = [_breaks(arm) for arm in step.arms]
         certain = [b for b, leaves in zip(bounds, leaving, strict=True) if not leaves]
         certainly = set.intersection(*certain) if certain else bounds[0]
-        for arm, end, leaves in zip(step.arms, ends, leaving, strict=True):
+        for arm, end, leaves, inner in zip(
+            step.arms, ends, leaving, bounds, strict=True
+        ):
             for name in sorted((end & written_in(arm)) - certainly - bound):
                 # Bound on this path alone: kept on it, and given back on it.
                 if self._threatened(name) and not leaves:
+                    if name not in inner:
+                        self.unbound.add(name)
                     self._keep_at_end(arm, name)
                     end.discard(name)
         bound |= certainly
@@ -347,10 +351,11 @@ class Storage:
         return pending
 
     def _end_of_turn(
-        self, steps: list[Step], pending: set[str], turn: Turn
+        self, steps: list[Step], pending: set[str], turn: Turn, bound: set[str]
     ) -> set[str]:
         """Keep what this turn made and its adjoint reads."""
         made = (pending & turn.written) - turn.header
+        self.unbound |= made - bound
         for name in sorted(made):
             self._keep_at_end(steps, name)
         return pending - made

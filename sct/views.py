@@ -139,6 +139,7 @@ def one_name_each(
     flow = _MayAlias(fn, classify, numbers)
     work = _Paths(fn, source, flow, check)
     body = work.block(fn.body)
+    work.finish()
     fn.body = [
         *[grammar.assign(p, grammar.call(f"{p}.copy"), fn) for p in flow.copied],
         *[s for p in flow.parameters for s in work._ranked(p, fn)],
@@ -198,7 +199,6 @@ class _MayAlias:
                             found = self.seconds.setdefault(n, [])
                             if stmt not in found:
                                 found.append(stmt)
-                        written.update(group)
             names = grammar.writes(stmt)
             if not names or isinstance(stmt, gast.AugAssign):
                 return
@@ -380,6 +380,8 @@ class _Paths:
         # The arrays of which elements are taken for numbers, by number of indices.
         self.ranks: dict[str, set[int]] = {}
         self.elements: set[str] = set()
+        self.unclear: set[int] = set()
+        self.pending: list[tuple[list, list]] = []
         for stmt in grammar.statements(fn.body):
             name = self._second(stmt)
             if name and self._is_element(stmt, name):
@@ -402,13 +404,14 @@ class _Paths:
 
     def block(self, body: list[gast.AST]) -> list[gast.AST]:
         out: list[gast.AST] = []
+        late: list[tuple[int, gast.AugAssign, int]] = []
         for stmt in body:
             name = self._second(stmt)
-            if name and not self._is_element(stmt, name):
-                self._refuse_unclear(stmt, name)
+            if name and not self._is_element(stmt, name) and self._is_clear(stmt, name):
                 value = _Substitute(self.paths).visit(grammar.clone(stmt.value))
                 self.paths[name] = value
                 continue
+            key = id(stmt)
             stmt = self._replaced(stmt)
             for inner in grammar.BLOCKS:
                 if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
@@ -417,8 +420,15 @@ class _Paths:
             for n in grammar.writes(stmt):
                 out += self._ranked(n, stmt)
             if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
-                out[-1:-1] = self._arrays(stmt)
+                late.append((len(out) - 1, stmt, key))
+        self.pending.append((out, late))
         return out or [grammar.located(gast.Pass(), body[0] if body else None)]
+
+    def finish(self) -> None:
+        """Put in the checks, now that it is known which names could be followed."""
+        for out, late in self.pending:
+            for at, stmt, key in reversed(late):
+                out[at:at] = self._checked(stmt, key)
 
     def _second(self, stmt: gast.AST) -> str:
         """The second name that a statement gives to an array, if it does."""
@@ -471,17 +481,22 @@ class _Paths:
             for n in sorted(self.ranks.get(base, ()))
         ]
 
-    def _arrays(self, stmt: gast.AugAssign) -> list[gast.AST]:
-        """A check that ``y += e`` writes into an array that another name refers to."""
-        shared = [n for n, s in self.flow.seconds.items() if id(stmt) in map(id, s)]
+    def _checked(self, stmt: gast.AugAssign, key: int) -> list[gast.AST]:
+        """A check of what ``y += e`` changes: an array that has other names, or a number."""
+        shared = [n for n, s in self.flow.seconds.items() if key in map(id, s)]
         name = stmt.target.id
         if not shared or name in self.elements:
             return []
-        test = self.check("check_arrays", [], {name: grammar.name(name)})
+        helper = "check_numbers" if key in self.unclear else "check_arrays"
+        test = self.check(helper, [], {name: grammar.name(name)})
         return [grammar.located(test, stmt)]
 
-    def _refuse_unclear(self, stmt: gast.Assign, name: str) -> None:
-        """Refuse a path that may lead elsewhere where the second name is used."""
+    def _is_clear(self, stmt: gast.Assign, name: str) -> bool:
+        """Whether a path leads to the same array wherever the second name is used.
+
+        Where it does not, ``x += e`` is checked to be one on numbers when it runs;
+        anything else that writes is refused.
+        """
         home = self.home.get(id(stmt), [])
         inside = {id(s) for s in grammar.statements(home)}
         clear = (
@@ -492,8 +507,13 @@ class _Paths:
             and all(id(s) in inside for s in self.readers.get(name, ()))
             and all(self._steady(n, inside) for n in grammar.names_read(stmt.value))
         )
-        if not clear:
-            raise unsupported(self.source, stmt, "this second name of an array", *WHY)
+        if clear:
+            return True
+        for write in self.flow.seconds[name]:
+            if not (isinstance(write, gast.AugAssign) and isinstance(write.target, gast.Name)):
+                raise unsupported(self.source, stmt, "this second name of an array", *WHY)
+            self.unclear.add(id(write))
+        return False
 
     def _steady(self, name: str, inside: set[int]) -> bool:
         """Whether a name keeps its binding while a second name is in use."""

@@ -409,6 +409,15 @@ def test_import_is_saved(tmp_path):
     assert space["imported_grad"](1.3) == pytest.approx(difference(imported, (1.3,)))
 
 
+def test_comprehension_is_saved(tmp_path):
+    path = tmp_path / "sizes_grad.py"
+    sct.save(sct.grad(sizes_stay_comprehensions), path)
+    space: dict = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    found = space["sizes_stay_comprehensions_grad"](X)
+    np.testing.assert_allclose(found, difference(sizes_stay_comprehensions, (X,)))
+
+
 def test_unknown_import_is_refused():
     def f(x):
         import a_module_that_is_not_there
@@ -545,6 +554,16 @@ def extremes_of_lists(x):
         if v > 0.8:
             c.append(v * v)
     return min(c) * max([v * c[0] for v in c])
+
+
+@case(X)
+def lists_joined(x):
+    heads = [np.tanh(x[i : i + 2]) for i in range(0, 4, 2)]
+    parts = [h * h for h in heads] + [np.sin(x)]
+    parts += heads
+    parts.extend([x[:1], x[1:]])
+    y = np.concatenate(parts)
+    return np.sum(y * y)
 
 
 @case(X)

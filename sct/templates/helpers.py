@@ -230,5 +230,5 @@ def lower_inverse_(out, a, *, out_bar):
 
 nondifferentiable(
     *(runtime.check_inexact, runtime.check_scalars, runtime.check_scalar_result),
-    *(runtime.check_seed, runtime.check_rank, runtime.check_arrays),
+    *(runtime.check_seed, runtime.check_rank, runtime.check_arrays, runtime.check_numbers),
 )
