@@ -254,7 +254,8 @@ class Adjoints:
         coming, fresh = dict(self.bars), set(self.fresh)
         tails, results = [], []
         for body in (stmt.body, stmt.orelse):
-            if body and isinstance(body[-1], gast.Break):
+            leaves = dataflow.end(body) not in self.context.activity.varied_at
+            if leaves or body and isinstance(body[-1], gast.Break):
                 # The last turn: the adjoints are those from behind the loop.
                 here = self.context.shapes.points.get(dataflow.end(body), {})
                 self.bars = {n: here.get(n, f) for n, f in coming.items()}

@@ -364,7 +364,10 @@ class _Function:
         scalar = scalar or self.promised
         found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
         if scalar:
-            _, points = must_be_scalar(fn, self.inference, found.operands)
+            records, points = must_be_scalar(fn, self.inference, found.operands)
+            if self._assume_ranks(fn, operations, found, records):
+                found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
+                _, points = must_be_scalar(fn, self.inference, found.operands)
             entry = points[dataflow.start(fn.body)]
             facts = {
                 p: NUMBER if p in entry and not f.scalar else f for p, f in facts.items()
@@ -416,6 +419,44 @@ class _Function:
         if self.mode in ("grad", "value_and_grad") and not self.inner:
             self.scalars.add(self.seed)
         return both
+
+    def _assume_ranks(self, fn, operations, found: Shapes, records) -> bool:
+        """Take arrays that are written into for what their elements must be.
+
+        Where ``C[i, j]`` must be a number for the result to be one, `C` has two axes.
+        That is checked when it runs, once, and then known everywhere.
+        """
+        changed = {n for s in grammar.statements(fn.body) for n in grammar.mutates(s)}
+        ranks: dict[str, int] = {}
+        for stmt, numbers in records.items():
+            if not isinstance(stmt, gast.Assign) or not grammar.is_name(stmt.targets[0]):
+                continue
+            value, env = stmt.value, found.operands.get(stmt, {})
+            if not isinstance(value, gast.Subscript) or stmt.targets[0].id not in numbers:
+                continue
+            base = grammar.root(value)
+            parts = value.slice.elts if isinstance(value.slice, gast.Tuple) else [value.slice]
+            single = all(
+                f.integer and f.scalar for f in (self.inference.fact(p, env) for p in parts)
+            )
+            known = base not in env or env[base].rank is not None
+            if grammar.is_name(value.value) and base in changed and single and not known:
+                ranks[base] = len(parts)
+        if not ranks:
+            return False
+
+        def block(body: list[gast.AST]) -> None:
+            for i in reversed(range(len(body))):
+                for inner in grammar.blocks(body[i]):
+                    block(inner)
+                for n in set(grammar.writes(body[i])) & ranks.keys():
+                    rank = grammar.constant(ranks[n])
+                    test = self._call_check("check_rank", [rank], {n: grammar.name(n)})
+                    body.insert(i + 1, grammar.located(test, body[i]))
+                    operations[test] = self.operation(test.value)
+
+        block(fn.body)
+        return True
 
     def _is_number(self, expr: gast.AST, fn: gast.FunctionDef, found: Shapes) -> bool:
         """Whether a path certainly leads to a number."""
