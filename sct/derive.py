@@ -363,24 +363,18 @@ class _Function:
         scalar = self.mode in ("grad", "value_and_grad") and not self.inner
         scalar = scalar or self.promised
         found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
-        if scalar:
-            records, points = must_be_scalar(fn, self.inference, found.operands)
-            if self._assume_ranks(fn, operations, found, records):
-                found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
-                _, points = must_be_scalar(fn, self.inference, found.operands)
-            entry = points[dataflow.start(fn.body)]
-            facts = {
-                p: NUMBER if p in entry and not f.scalar else f for p, f in facts.items()
-            }
-            self.entry_scalars = entry & set(facts)
-            found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
-            self.result = found.result
-            found = shapes(
-                fn, facts, self.inference, True, in_place=prepared.in_place
-            )
-        else:
-            self.entry_scalars = set()
-            self.result = found.result
+        known = {"in_place": prepared.in_place}
+        records, points = must_be_scalar(fn, self.inference, found.operands, scalar)
+        if self._assume_ranks(fn, operations, found, records):
+            found = shapes(fn, facts, self.inference, **known)
+            _, points = must_be_scalar(fn, self.inference, found.operands, scalar)
+        entry = points[dataflow.start(fn.body)]
+        facts = {
+            p: NUMBER if p in entry and not f.scalar else f for p, f in facts.items()
+        }
+        self.entry_scalars = entry & set(facts)
+        self.result = shapes(fn, facts, self.inference, **known).result
+        found = shapes(fn, facts, self.inference, True, scalar, **known)
         self.shapes = found
         operations = without_free_extrema(fn, operations, found)
         active = activity(fn, operations, wrt)
@@ -601,8 +595,12 @@ class _Function:
         out: list[gast.AST] = []
         quoted = grammar.constant(self.normal.source.name)
         if self.mode == "vjp":
-            if unknown:
-                out.append(self._check("check_inexact", [], unknown))
+            numbers = [p for p in unknown if p in self.entry_scalars]
+            if numbers:
+                out.append(self._check("check_scalars", [quoted], numbers))
+            rest = [p for p in unknown if p not in numbers]
+            if rest:
+                out.append(self._check("check_inexact", [], rest))
             body.append(
                 gast.Expr(
                     grammar.call(

@@ -146,7 +146,7 @@ class _Uses:
                 key = n.slice
                 if isinstance(key, gast.Constant) and isinstance(key.value, str):
                     self.strings.add(n.value.id)
-                elif _is_number(key) or grammar.names_read(key) <= self.counters:
+                elif _is_number(key) or self._counts(key):
                     self.taken.add(n.value.id)
                 else:
                     self.other.add(n.value.id)
@@ -162,6 +162,12 @@ class _Uses:
                 self.other.add(n.id)
             else:
                 stack += list(gast.iter_child_nodes(n))
+
+    def _counts(self, key: gast.AST) -> bool:
+        """Whether a subscript is arithmetic on the counters of loops."""
+        names = grammar.names_read(key)
+        kinds = (gast.Name, gast.BinOp)
+        return isinstance(key, kinds) and bool(names) and names <= self.counters
 
     def _call(self, node: gast.Call) -> bool:
         """Note what a call says of its arguments; False when it says nothing."""
@@ -284,6 +290,17 @@ def one_path_each(
 
 def _by_key(fn: gast.FunctionDef) -> gast.FunctionDef:
     """Read the values of a dict by their keys, in place of ``d.items()``."""
+    readers: dict[str, int] = {}
+    listed: set[str] = set()
+    for s in grammar.statements(fn.body):
+        for head in grammar.heads(s):
+            for n in gast.walk(head):
+                if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
+                    readers[n.id] = readers.get(n.id, 0) + 1
+                if isinstance(n, gast.Call) and grammar.is_name(n.func, "list"):
+                    listed.update(a.id for a in n.args if isinstance(a, gast.Name))
+    # Views that serve to be iterated over, and nothing else.
+    iterated = {n for n in listed if readers[n] == 1}
     views: dict[str, tuple[str, str]] = {}
     lists: dict[str, tuple[str, str]] = {}
 
@@ -295,7 +312,7 @@ def _by_key(fn: gast.FunctionDef) -> gast.FunctionDef:
         if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
             owner, method = value.func.value, value.func.attr
             known = method in ("items", "values", "keys") and not value.args
-            if name and known and isinstance(owner, gast.Name):
+            if name in iterated and known and isinstance(owner, gast.Name):
                 views[name] = (owner.id, method)
                 return []
         if isinstance(value, gast.Call) and grammar.is_name(value.func, "list"):

@@ -433,6 +433,7 @@ def shapes(
     fn: gast.FunctionDef,
     parameters: Mapping[str, Fact],
     inference: Inference,
+    refined: bool = False,
     scalar_result: bool = False,
     in_place: Collection[gast.AST] = (),
 ) -> Shapes:
@@ -446,8 +447,10 @@ def shapes(
         What is known of its arguments.
     inference : Inference
         Facts of single expressions.
+    refined : bool
+        Whether to find what must be a scalar, too.
     scalar_result : bool
-        Whether the result is known to be a scalar.
+        Whether the result is known to be one.
     in_place : collection
         The statements ``x = x + e`` that were written ``x += e``: an array keeps its
         shape there.
@@ -512,8 +515,8 @@ def shapes(
     if returned is not None and returned.value is not None and last is not None:
         result = inference.fact(returned.value, last)
     found = Shapes(found.operands, found.targets, found.points, result)
-    if scalar_result:
-        return _with_scalars(fn, found, inference)
+    if refined:
+        return _with_scalars(fn, found, inference, scalar_result)
     return found
 
 
@@ -541,6 +544,7 @@ def must_be_scalar(
     fn: gast.FunctionDef,
     inference: Inference,
     known: Mapping[gast.AST, Mapping[str, Fact]],
+    scalar_result: bool = True,
 ) -> tuple[dict[gast.AST, set[str]], dict[dataflow.Point, set[str]]]:
     """The names that must hold scalars for the function to return one.
 
@@ -554,7 +558,7 @@ def must_be_scalar(
 
     def transfer(stmt: gast.AST, state: set[str]) -> None:
         if isinstance(stmt, gast.Return):
-            if isinstance(stmt.value, gast.Name):
+            if isinstance(stmt.value, gast.Name) and scalar_result:
                 state.add(stmt.value.id)
                 records[stmt] = {stmt.value.id}
             return
@@ -596,8 +600,10 @@ def _scalar_operands(value: gast.AST, inference: Inference) -> set[str]:
     return set()
 
 
-def _with_scalars(fn: gast.FunctionDef, found: Shapes, inference: Inference) -> Shapes:
-    records, points = must_be_scalar(fn, inference, found.operands)
+def _with_scalars(
+    fn: gast.FunctionDef, found: Shapes, inference: Inference, scalar_result: bool
+) -> Shapes:
+    records, points = must_be_scalar(fn, inference, found.operands, scalar_result)
 
     def refine(facts: dict[str, Fact], scalars: set[str]) -> dict[str, Fact]:
         return {
@@ -611,5 +617,5 @@ def _with_scalars(fn: gast.FunctionDef, found: Shapes, inference: Inference) -> 
         {s: refine(f, records.get(s, set())) for s, f in found.operands.items()},
         {s: refine(f, records.get(s, set())) for s, f in found.targets.items()},
         {p: refine(f, points.get(p, set())) for p, f in found.points.items()},
-        Fact(SCALAR, 0),
+        Fact(SCALAR, 0) if scalar_result else found.result,
     )
