@@ -131,10 +131,16 @@ def unbroadcast(g, x):
 
 
 def zero_like(x):
-    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype."""
+    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype.
+
+    The zero of a list or tuple is a list, that of a dict a dict; None stands for the
+    zero of what has no derivative.
+    """
     dtype = getattr(x, "dtype", None)
     if dtype is None:
-        return 0j if isinstance(x, complex) else 0.0
+        if isinstance(x, (float, int)):
+            return 0.0
+        return 0j if isinstance(x, complex) else zero_structure(x)
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
@@ -166,3 +172,17 @@ def sum_along(g, axes):
     kept = [i for i in range(g.ndim) if i not in axes]
     shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
     return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)
+
+
+def zero_structure(x):
+    """Return the zero of a container or object, part by part."""
+    if isinstance(x, dict):
+        return {k: zero_like(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [zero_like(v) for v in x]
+    if not hasattr(x, "__dict__") or callable(x):
+        return None
+    zero = object.__new__(type(x))
+    for name, value in vars(x).items():
+        object.__setattr__(zero, name, zero_like(value))
+    return zero
