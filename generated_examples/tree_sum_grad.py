@@ -65,7 +65,15 @@ def tree_sum_fwd(x, low, high):
 
 def tree_sum_bwd(x, low, high, *, tape, out_bar):
     """Backward sweep of `tree_sum`: return ``x_bar``."""
-    prod, out, middle, tree_sum_value, tree_sum_tape_2, tree_sum_value_2, tree_sum_tape = tape
+    (
+        prod,
+        out,
+        middle,
+        tree_sum_value,
+        tree_sum_tape_2,
+        tree_sum_value_2,
+        tree_sum_tape,
+    ) = tape
     # L85: if high - low == 1:
     if high - low == 1:
         # L86: return np.sin(low * x)

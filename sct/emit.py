@@ -251,6 +251,13 @@ def _comment(stmt, depth):
 
 def _assign(stmt, depth):
     targets = "".join(_PHRASES.text(t) + " = " for t in stmt.targets)
+    long = len(targets) + len(getattr(stmt.value, "id", "")) > WIDTH - depth * INDENT
+    if long and isinstance(stmt.value, gast.Name) and len(stmt.targets) == 1:
+        # A name cannot be broken, so the targets are.
+        elements = getattr(stmt.targets[0], "elts", ())
+        if elements:
+            names = [f"{' ' * INDENT}{_PHRASES.text(t)}," for t in elements]
+            return ["(", *names, f") = {stmt.value.id}"]
     return _laid(targets, stmt.value, "", TUPLE, depth)
 
 
