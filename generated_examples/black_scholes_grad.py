@@ -55,7 +55,6 @@ def black_scholes_grad(
     d1_bar = d1_bar + d2_bar
     spread_bar = -d2_bar
     # L40: d1 = (math.log(spot / strike) + (rate + 0.5 * sigma**2) * expiry) / spread
-    sum_ = sum_
     spread_bar -= d1_bar * (log + sum_ * expiry) / (spread * spread)
     sum_bar_2 = d1_bar / spread
     expiry_bar += sum_bar_2 * sum_

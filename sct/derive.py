@@ -518,9 +518,8 @@ class _Function:
     def _short(self, node: gast.AST, scalars: set[str] | None = None) -> bool:
         """Whether an expression is arithmetic on a few numbers."""
         scalars = self.scalars if scalars is None else scalars
-        parts = list(gast.walk(node))
-        allowed = (gast.BinOp, gast.UnaryOp, gast.operator, gast.unaryop, gast.Name)
-        allowed += (gast.Constant, gast.expr_context)
+        parts = grammar.nodes(node)
+        allowed = (gast.BinOp, gast.UnaryOp, gast.Name, gast.Constant)
         return (
             all(isinstance(n, allowed) for n in parts)
             and sum(isinstance(n, gast.BinOp) for n in parts) <= 2

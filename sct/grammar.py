@@ -121,7 +121,7 @@ def located(node: gast.AST, at: gast.AST | None) -> gast.AST:
     """`node` and all below it that has no line yet, given the line of `at`."""
     line = getattr(at, "lineno", None) or 0
     column = getattr(at, "col_offset", None) or 0
-    for n in gast.walk(node):
+    for n in nodes(node):
         if not getattr(n, "lineno", None):
             n.lineno, n.col_offset = line, column
     return node
@@ -130,29 +130,77 @@ def located(node: gast.AST, at: gast.AST | None) -> gast.AST:
 def clone(node):
     """A deep copy: no node ever has two parents.
 
-    A loop, not a recursion: a long sum is as deep as it has operands.
+    A loop, not a recursion: a long sum is as deep as it has operands.  Operators and
+    contexts say no more than their class does, and are not copied.
     """
     top = [node]
-    stack = [top]
+    stack: list = [top]
     while stack:
         n = stack.pop()
-        fields = vars(n).items() if isinstance(n, gast.AST) else enumerate(n)
-        for key, value in list(fields):
-            if isinstance(value, gast.AST):
-                copied = type(value).__new__(type(value))
-                vars(copied).update(vars(value))
-            elif isinstance(value, list):
-                copied = list(value)
+        if type(n) is list:
+            fields, items = n, enumerate(n)
+        else:
+            fields = n.__dict__
+            items = fields.items()
+        # Values are replaced under keys that are there already.
+        for key, value in items:
+            if type(value) is list:
+                copied = value.copy()
+            elif isinstance(value, gast.AST):
+                cls = type(value)
+                if cls in _WORDS:
+                    continue
+                copied = cls.__new__(cls)
+                copied.__dict__.update(value.__dict__)
             else:
                 continue
-            if isinstance(n, gast.AST):
-                setattr(n, key, copied)
-            else:
-                n[key] = copied
+            fields[key] = copied
             stack.append(copied)
     return top[0]
 
 
+# Fields that hold no expression or statement.
+_PLAIN = frozenset(
+    {"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "conversion"}
+)
+# Nodes that are known by their class.
+_WORDS = frozenset(
+    cls
+    for kind in (gast.expr_context, gast.operator, gast.unaryop, gast.cmpop, gast.boolop)
+    for cls in [kind, *kind.__subclasses__()]
+)
+_parts: dict[type, tuple[str, ...]] = {gast.Constant: ()}
+
+
+def parts(cls: type[gast.AST]) -> tuple[str, ...]:
+    """The fields of a class of nodes in which expressions or statements stand."""
+    found = _parts.get(cls)
+    if found is None:
+        found = _parts[cls] = tuple(f for f in cls._fields if f not in _PLAIN)
+    return found
+
+
+def children(node: gast.AST) -> list[gast.AST]:
+    """The nodes directly below one, operators and contexts left out."""
+    found: list[gast.AST] = []
+    for name in parts(type(node)):
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [v for v in value if isinstance(v, gast.AST)]
+        elif isinstance(value, gast.AST):
+            found.append(value)
+    return found
+
+
+def nodes(node: gast.AST) -> list[gast.AST]:
+    """`node` and all below it, operators and contexts left out, outer before inner."""
+    found = [node]
+    for n in found:
+        found += children(n)
+    return found
+
+
+COMPOUND = (gast.If, gast.For, gast.While, gast.With)
 BLOCKS = ("body", "orelse", "finalbody")
 # Compound statements of the source language only: one statement until they are lowered.
 WAYS = (gast.Try, gast.Match)
@@ -163,7 +211,7 @@ SIZES = frozenset({"shape", "ndim", "size", "dtype"})
 
 def blocks(stmt: gast.AST) -> Iterator[list[gast.AST]]:
     """The blocks directly inside a compound statement (not those of a local function)."""
-    if isinstance(stmt, (gast.If, gast.For, gast.While, gast.With)):
+    if isinstance(stmt, COMPOUND):
         for field in BLOCKS:
             inner = getattr(stmt, field, None)
             if inner:
@@ -187,8 +235,9 @@ def statements(body: list[gast.AST]) -> Iterator[gast.AST]:
     while stack:
         s = stack.pop()
         yield s
-        inner = [t for b in blocks(s) for t in b]
-        stack.extend(reversed(inner))
+        if isinstance(s, COMPOUND):
+            inner = [t for b in blocks(s) for t in b]
+            stack.extend(reversed(inner))
 
 
 def is_name(node: gast.AST, id: str | None = None) -> bool:
@@ -273,7 +322,7 @@ def names_read(node: gast.AST) -> set[str]:
         elif isinstance(n, Probe):
             found |= names_read(n.statement) - names_bound(n.statement)
         else:
-            stack.extend(gast.iter_child_nodes(n))
+            stack += children(n)
     return found
 
 
@@ -286,7 +335,7 @@ def values_read(node: gast.AST) -> set[str]:
         if isinstance(n, gast.Name):
             found.add(n.id)
         elif not (isinstance(n, gast.Attribute) and n.attr in SIZES):
-            stack.extend(gast.iter_child_nodes(n))
+            stack += children(n)
     return found
 
 
@@ -308,7 +357,7 @@ def names_bound(node: gast.AST) -> set[str]:
             # Its target is its own.
             stack += [n.iter, *n.ifs]
         elif not isinstance(n, (gast.Lambda, gast.FunctionDef)):
-            stack.extend(gast.iter_child_nodes(n))
+            stack += children(n)
     return found
 
 
@@ -337,6 +386,8 @@ def free_names(fn: gast.FunctionDef | gast.Lambda) -> set[str]:
 
 def heads(stmt: gast.AST) -> list[gast.AST]:
     """The expressions that a statement itself evaluates (a compound one: its head only)."""
+    if isinstance(stmt, gast.Assign):
+        return [stmt.value, *[t for t in stmt.targets if not isinstance(t, gast.Name)]]
     if isinstance(stmt, Comment):
         return []
     if isinstance(stmt, gast.If) or isinstance(stmt, gast.While):
@@ -345,18 +396,16 @@ def heads(stmt: gast.AST) -> list[gast.AST]:
         return [stmt.iter]
     if isinstance(stmt, gast.With):
         return [i.context_expr for i in stmt.items]
-    if isinstance(stmt, gast.Assign):
-        return [stmt.value, *[t for t in stmt.targets if not isinstance(t, gast.Name)]]
     if isinstance(stmt, gast.AugAssign):
         return [stmt.value, stmt.target]
     if isinstance(stmt, (gast.FunctionDef, Probe, *WAYS)):
         return [stmt]
-    return [n for n in gast.iter_child_nodes(stmt) if isinstance(n, gast.expr)]
+    return [n for n in children(stmt) if isinstance(n, gast.expr)]
 
 
 def reads(stmt: gast.AST) -> set[str]:
     """The names that a statement itself reads (a compound one: in its head only)."""
-    found = {n for h in heads(stmt) for n in names_read(h)}
+    found = set().union(*map(names_read, heads(stmt)))
     if isinstance(stmt, gast.AugAssign):
         found |= set(target_names(stmt.target))
     return found

@@ -15,6 +15,7 @@ that they never meet the user's.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 
@@ -58,7 +59,7 @@ def instantiate(
         Wanted parameter → its adjoint (partial) as an expression.
     """
     tree = rule.tree
-    known = {p: grammar.constant(d) for p, d in _defaults(rule).items()}
+    known = {p: grammar.constant(d) for p, d in _defaults(rule.function).items()}
     known.update(values)
     body = _decide(grammar.clone(tree.body), known, rank)
     returned = body.pop().value
@@ -85,8 +86,10 @@ def _number(value: float) -> gast.AST:
     return grammar.constant(value)
 
 
-def _defaults(rule: Rule) -> dict[str, object]:
-    parameters = inspect.signature(rule.function).parameters.values()
+@functools.lru_cache(maxsize=512)
+def _defaults(function: Callable) -> dict[str, object]:
+    """The defaults of a rule's parameters; shared, so never changed."""
+    parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
@@ -206,7 +209,7 @@ def _folded(body, results):
     """Put a returned name's only assignment into its place: ``return out_bar / b``."""
     count: dict[str, int] = {}
     for node in [*body, *results.values()]:
-        for n in gast.walk(node):
+        for n in grammar.nodes(node):
             if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
                 count[n.id] = count.get(n.id, 0) + 1
     kept = list(body)

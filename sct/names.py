@@ -17,6 +17,8 @@ import keyword
 
 import gast
 
+from sct import grammar
+
 RESERVED = (
     frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"match", "case", "type"}
 )
@@ -128,7 +130,7 @@ class Names:
 def used_names(tree: gast.AST) -> set[str]:
     """All names that a tree mentions, whatever for."""
     found = set()
-    for n in gast.walk(tree):
+    for n in grammar.nodes(tree):
         if isinstance(n, gast.Name):
             found.add(n.id)
         elif isinstance(n, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):

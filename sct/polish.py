@@ -68,6 +68,8 @@ def _block(body: list[gast.AST], in_place: Callable[[gast.AST], bool]) -> list[g
         for field in grammar.BLOCKS:
             if getattr(stmt, field, None) and not isinstance(stmt, gast.FunctionDef):
                 setattr(stmt, field, _block(getattr(stmt, field), in_place))
+        if _keeps_itself(stmt):
+            continue
         out.append(_added(stmt, in_place))
         if isinstance(stmt, gast.For) and _retraces(stmt):
             stmt.target = grammar.name("_", store=True)
@@ -76,6 +78,15 @@ def _block(body: list[gast.AST], in_place: Callable[[gast.AST], bool]) -> list[g
             out += stmt.orelse
             stmt.orelse = []
     return out
+
+
+def _keeps_itself(stmt: gast.AST) -> bool:
+    """Whether a statement is ``x = x``: two names of one value that became one."""
+    return (
+        isinstance(stmt, gast.Assign)
+        and isinstance(stmt.value, gast.Name)
+        and grammar.is_name(stmt.targets[0], stmt.value.id)
+    )
 
 
 def _retraces(loop: gast.For) -> bool:
@@ -136,22 +147,19 @@ def _lent(fn: gast.FunctionDef) -> set[str]:
     a = fn.args
     parameters = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
     lent = {p.id for p in parameters if p is not None}
-    copies = [
-        s
-        for s in grammar.statements(fn.body)
-        if isinstance(s, gast.Assign)
-        and isinstance(s.value, (gast.Name, gast.Subscript, gast.Call, gast.Tuple))
-    ]
-    while True:
-        more = {
-            n
-            for s in copies
-            if _hands_on(s.value) & lent
-            for n in grammar.writes(s)
-        }
-        if more <= lent:
-            return lent
+    receivers: dict[str, list[str]] = {}
+    for s in grammar.statements(fn.body):
+        if isinstance(s, gast.Assign) and isinstance(
+            s.value, (gast.Name, gast.Subscript, gast.Call, gast.Tuple)
+        ):
+            for n in _hands_on(s.value):
+                receivers.setdefault(n, []).extend(grammar.writes(s))
+    pending = list(lent)
+    while pending:
+        more = set(receivers.get(pending.pop(), ())) - lent
         lent |= more
+        pending += more
+    return lent
 
 
 def _hands_on(value: gast.AST) -> set[str]:
@@ -200,7 +208,7 @@ def _seen(fn: gast.FunctionDef, names: set[str], facts: Facts) -> set[str]:
                 isinstance(node, gast.Call) and facts.fresh(node)
             )
             own_store = isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store)
-            for child in gast.iter_child_nodes(node):
+            for child in grammar.children(node):
                 stack.append((child, inner or own_store))
     return seen
 
@@ -372,25 +380,30 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
         return fn
     clashes = _clashes(fn, set(movable) | set(order) & facts.temporary)
     fixed = set(order) - set(movable)
+    foreign = fixed - facts.temporary
     given: dict[str, str] = {}
     for name in movable:
         stem = SUFFIX.sub("", name).rstrip("_")
-        clashing = {given.get(n, n) for n in clashes[name]} | (fixed - facts.temporary)
+        clashing = {given.get(n, n) for n in clashes[name]}
         n = 1
         while True:
             wish = stem if n == 1 else f"{stem}_{n}"
             if wish in RESERVED:
                 wish += "_"
-            if wish not in clashing and (wish not in fixed or wish not in settled):
+            free = wish not in clashing and wish not in foreign
+            if free and (wish not in fixed or wish not in settled):
                 break
             n += 1
         given[name] = wish
-    for node in gast.walk(fn):
+    for node in grammar.nodes(fn):
         if isinstance(node, gast.Name):
             node.id = given.get(node.id, node.id)
     facts.temporary.update(given.values())
-    for new in set(given.values()):
-        olds = [n for n in order if given.get(n, n) == new]
+    meant: dict[str, list[str]] = {new: [] for new in given.values()}
+    for n in order:
+        if given.get(n, n) in meant:
+            meant[given.get(n, n)].append(n)
+    for new, olds in meant.items():
         (facts.scalar.update if facts.scalar.issuperset(olds) else _discard(facts))({new})
     return fn
 
@@ -416,14 +429,17 @@ def _clashes(fn: gast.FunctionDef, names: set[str]) -> dict[str, set[str]]:
     """For each name, those of the same stem that are alive where it is written."""
     stems = {n: SUFFIX.sub("", n).rstrip("_") for n in names}
     clashes: dict[str, set[str]] = {n: set() for n in names}
+    peers: dict[str, set[str]] = {}
+    for n, stem in stems.items():
+        peers.setdefault(stem, set()).add(n)
 
     def transfer(stmt: gast.AST, live: set[str]) -> None:
         for n in grammar.writes(stmt):
             if n in stems:
-                for m in live:
-                    if m != n and stems.get(m) == stems[n]:
-                        clashes[n].add(m)
-                        clashes[m].add(n)
+                others = (peers[stems[n]] & live) - {n}
+                clashes[n] |= others
+                for m in others:
+                    clashes[m].add(n)
         live.difference_update(grammar.writes(stmt))
         live.update(n for n in grammar.reads(stmt) if n in stems)
 

@@ -16,7 +16,7 @@ import gast
 
 from sct import grammar
 from sct.optimize import rebuild
-from sct.optimize.effects import Effects
+from sct.optimize.effects import Effects, effects_of
 from sct.optimize.facts import Facts
 
 _ARITHMETIC = (gast.BinOp, gast.UnaryOp, gast.Compare)
@@ -55,24 +55,25 @@ def cse(fn: gast.FunctionDef, facts: Facts) -> tuple[bool, gast.FunctionDef]:
     gast.FunctionDef
         The function with names in place of repeated expressions.
     """
-    return rebuild.with_body(fn, _Reuse(facts, Effects(fn, facts)).block(fn.body))
+    return rebuild.with_body(fn, _Reuse(facts, effects_of(fn, facts)).block(fn.body))
 
 
 class _Reuse:
     def __init__(self, facts: Facts, effects: Effects):
-        self.facts, self.effects = facts, effects
-        self.holder: dict[str, str] = {}
-        self.by_name: dict[str, set[str]] = {}
-        self.by_cell: dict[str, set[str]] = {}
+        self.facts, self.effects, self.notes = facts, effects, facts.notes
+        self.offers = self.notes.about("offers")
+        self.holder: dict[int, str] = {}
+        self.by_name: dict[str, set[int]] = {}
+        self.by_cell: dict[str, set[int]] = {}
 
     def block(self, body: list) -> list:
-        added: list[str] = []
+        added: list[int] = []
         new = [self._statement(s, added) for s in body]
         for k in added:
             self.holder.pop(k, None)
         return new
 
-    def _statement(self, s: gast.AST, added: list[str]) -> gast.AST:
+    def _statement(self, s: gast.AST, added: list[int]) -> gast.AST:
         if isinstance(s, (gast.For, gast.While)):
             self._forget(s)
         if not isinstance(s, gast.While):
@@ -87,7 +88,7 @@ class _Reuse:
 
     def _forget(self, s: gast.AST) -> None:
         effect = self.effects.of(s)
-        lost: set[str] = set()
+        lost: set[int] = set()
         for n in effect.binds:
             lost |= self.by_name.pop(n, set())
         for n in effect.mutates:
@@ -99,16 +100,18 @@ class _Reuse:
         for k in lost:
             self.holder.pop(k, None)
 
-    def _remember(self, s: gast.AST, added: list[str]) -> None:
+    def _remember(self, s: gast.AST, added: list[int]) -> None:
         if not (isinstance(s, gast.Assign) and len(s.targets) == 1):
             return
         target, value = s.targets[0], s.value
         if not isinstance(target, gast.Name) or target.id in self.effects.pinned:
             return
-        read = grammar.names_read(value)
-        if not self._shareable(value) or target.id in read:
+        if not self._shareable(value):
             return
-        k = rebuild.key(value)
+        read = self.notes.names(value)
+        if target.id in read:
+            return
+        k = self.notes.key(value)
         if k in self.holder:
             return
         self.holder[k] = target.id
@@ -119,16 +122,19 @@ class _Reuse:
                 self.by_cell.setdefault(self.effects.cell(n), set()).add(k)
 
     def _shareable(self, node: gast.AST) -> bool:
-        return (
-            isinstance(node, _CANDIDATES)
-            and not self.facts.cheap(node)
-            and self.facts.pure_expression(node)
-        )
+        known = self.notes.about("shareable")
+        if node not in known:
+            known[node] = (
+                isinstance(node, _CANDIDATES)
+                and not self.facts.cheap(node)
+                and self.facts.pure_expression(node)
+            )
+        return known[node]
 
     def _reuse(self, s: gast.AST) -> gast.AST:
-        if not self.holder:
+        if not any(k in self.holder for k in self._offered(s)):
             return s
-        written = self.effects.of(s).mutates | set(grammar.writes(s))
+        written = self.effects.of(s).mutates.union(self.notes.of(s).writes)
         plain = isinstance(s, gast.Assign) and all(
             isinstance(t, gast.Name) for t in s.targets
         )
@@ -143,12 +149,24 @@ class _Reuse:
             return s
         return rebuild.map_head(s, lambda node: self._visit(node, use))
 
+    def _offered(self, s: gast.AST) -> set[int]:
+        """The keys of what a statement computes itself."""
+        found = self.offers.get(s)
+        if found is None:
+            found = self.offers[s] = {
+                self.notes.key(n)
+                for h in grammar.heads(s)
+                for n in grammar.nodes(h)
+                if isinstance(n, _CANDIDATES)
+            }
+        return found
+
     def _visit(self, node: gast.AST, use: str) -> gast.AST:
         """`node` with names for what is held, as far as its `use` allows."""
         if isinstance(node, _CLOSED):
             return node
         if isinstance(node, _CANDIDATES):
-            name = self.holder.get(rebuild.key(node))
+            name = self.holder.get(self.notes.key(node))
             if name and (use == _READ or use == _SHARED and self._constant(name)):
                 return grammar.name(name)
         inner = use

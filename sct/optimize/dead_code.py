@@ -21,7 +21,7 @@ import gast
 
 from sct import grammar
 from sct.optimize import rebuild
-from sct.optimize.effects import Effects, root, stack_pop, stack_push
+from sct.optimize.effects import Effects, effects_of, root, stack_pop, stack_push
 from sct.optimize.facts import Facts
 from sct.optimize.liveness import Liveness, liveness
 
@@ -45,7 +45,7 @@ def dead_code(fn: gast.FunctionDef, facts: Facts) -> tuple[bool, gast.FunctionDe
     gast.FunctionDef
         The function without it.
     """
-    effects = Effects(fn, facts)
+    effects = effects_of(fn, facts)
     live = liveness(fn, facts, effects)
     every = list(grammar.statements(fn.body))
     dead = live.dead | _unneeded(every, effects) | _unread_stacks(every, effects, live)
@@ -60,7 +60,7 @@ def _unneeded(every: list[gast.AST], effects: Effects) -> set[int]:
     optional = []
     for s in every:
         into = _into(s, effects)
-        sources = grammar.reads(s)
+        sources = effects.notes.of(s).reads
         if into is None:
             needed.extend(sources)
         else:
@@ -108,7 +108,7 @@ def _unread_stacks(every, effects: Effects, live: Liveness) -> set[int]:
             if pop and id(s) not in live.unread_targets or effects.of(s).impure:
                 kept.add(stack)
         elif isinstance(s, gast.While):
-            kept |= grammar.reads(s) & effects.stacks
+            kept |= effects.notes.of(s).reads & effects.stacks
     return {i for stack, ids in uses.items() if stack not in kept for i in ids}
 
 

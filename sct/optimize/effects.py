@@ -8,6 +8,7 @@ Of the outside (parameters and free names) anything may share with anything.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 import gast
@@ -16,17 +17,6 @@ from sct import grammar
 from sct.optimize.facts import Facts
 
 _OUTSIDE = "<outside>"
-_FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
-
-# What evaluates its parts later, or many times.
-CLOSED = (
-    gast.Lambda,
-    gast.ListComp,
-    gast.SetComp,
-    gast.DictComp,
-    gast.GeneratorExp,
-    *_FUNCTIONS,
-)
 _ARITHMETIC = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant, gast.JoinedStr)
 
 
@@ -86,10 +76,13 @@ def is_new_list(stmt: gast.AST) -> bool:
     )
 
 
-def _count(counts: dict[str, int], node: gast.AST) -> None:
-    for n in gast.walk(node):
-        if isinstance(n, gast.Name):
-            counts[n.id] = counts.get(n.id, 0) + 1
+def effects_of(fn: gast.FunctionDef, facts: Facts) -> Effects:
+    """The `Effects` of a function; the same ones as long as it is the same tree."""
+    latest = facts.notes.about("effects")
+    if fn not in latest:
+        latest.clear()
+        latest[fn] = Effects(fn, facts)
+    return latest[fn]
 
 
 class Effects:
@@ -111,20 +104,21 @@ class Effects:
     """
 
     def __init__(self, fn: gast.FunctionDef, facts: Facts):
-        self.facts = facts
+        self.facts, self.notes = facts, facts.notes
         self._parent: dict[str, str] = {}
         self._containers: set[str] = set()
-        self._memo: dict[int, tuple[gast.AST, Effect]] = {}
         every = list(grammar.statements(fn.body))
         a = fn.args
         own = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
-        self._local = grammar.all_writes(fn.body)
+        self._local = {n for s in every for n in self.notes.of(s).writes}
         for p in own:
             if p is not None:
                 self._union(p.id, _OUTSIDE)
         self._parameters = {p.id for p in own if p is not None}
-        self.pinned = self._find_pinned(every)
+        self.pinned = {n for s in every for n in self.notes.of(s).deferred}
         self.stacks = self._find_stacks(every)
+        # What a statement does hangs on the function by this alone.
+        self._known = self.notes.about(("effect", frozenset(self.stacks)))
         self._share(every)
         self._mutated: set[str] = set()
         for s in fn.body:
@@ -135,30 +129,19 @@ class Effects:
 
     # Which names play which part.
 
-    def _find_pinned(self, every: list[gast.AST]) -> set[str]:
-        found: set[str] = set()
-        for s in every:
-            if isinstance(s, (gast.Global, gast.Nonlocal)):
-                found |= set(s.names)
-            for h in [s] if isinstance(s, _FUNCTIONS) else grammar.heads(s):
-                for n in gast.walk(h):
-                    if isinstance(n, CLOSED):
-                        found |= {
-                            m.id for m in gast.walk(n) if isinstance(m, gast.Name)
-                        }
-        return found
-
     def _find_stacks(self, every: list[gast.AST]) -> set[str]:
-        total: dict[str, int] = {}
-        proper: dict[str, int] = {}
-        born: set[str] = set()
+        born = {s.targets[0].id for s in every if is_new_list(s)}
+        born = (born & self.facts.temporary) - self.pinned
+        if not born:
+            return born
+        # Mentions that are those of a stack, less all mentions.
+        balance = dict.fromkeys(born, 0)
         for s in every:
-            _count(total, s) if isinstance(s, gast.FunctionDef) else [
-                _count(total, part) for part in [*grammar.heads(s), *_targets(s)]
-            ]
+            for n, count in self.notes.of(s).counts.items():
+                if n in born:
+                    balance[n] -= count
             push, pop = stack_push(s), stack_pop(s)
             if is_new_list(s):
-                born.add(s.targets[0].id)
                 used = s.targets[0].id
             elif push or pop:
                 used = push[0] if push else pop
@@ -166,12 +149,9 @@ class Effects:
                 used = s.test.id
             else:
                 continue
-            proper[used] = proper.get(used, 0) + 1
-        return {
-            n
-            for n in born & self.facts.temporary
-            if total[n] == proper[n] and n not in self.pinned
-        }
+            if used in born:
+                balance[used] += 1
+        return {n for n in born if not balance[n]}
 
     # Sharing.
 
@@ -186,14 +166,16 @@ class Effects:
         if a not in self.facts.scalar and b not in self.facts.scalar:
             self._parent[self._find(a)] = self._find(b)
 
-    def _sources(self, node: gast.AST) -> set[str]:
+    def _sources(self, node: gast.AST) -> Set[str]:
         """Names, or the outside, that the value of `node` may share memory with."""
         if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Mult)):
             # Joined lists share their elements.
             sides = (node.left, node.right)
-            names = {n for e in sides for n in grammar.names_read(e)}
             lists = any(isinstance(e, (gast.List, gast.Tuple)) for e in sides)
-            return names if lists or names & self._containers else set()
+            if not lists and not self._containers:
+                return frozenset()
+            names = self.notes.names(node)
+            return names if lists or names & self._containers else frozenset()
         if isinstance(node, _ARITHMETIC):
             return set()
         if isinstance(node, gast.Name):
@@ -213,7 +195,7 @@ class Effects:
             return found
         if isinstance(node, gast.Subscript):
             return self._sources(node.value)
-        return {n for c in gast.iter_child_nodes(node) for n in self._sources(c)}
+        return {n for c in grammar.children(node) for n in self._sources(c)}
 
     def _share(self, every: list[gast.AST]) -> None:
         containers = -1
@@ -238,22 +220,21 @@ class Effects:
         elif isinstance(s, gast.For):
             into, value = _roots(s.target), s.iter
         elif isinstance(s, gast.With):
-            into, value = grammar.writes(s), gast.Tuple(grammar.heads(s), gast.Load())
+            into, value = self.notes.of(s).writes, gast.Tuple(grammar.heads(s), gast.Load())
         else:
             into, value = [], None
         if isinstance(value, (gast.List, gast.Tuple)) and isinstance(s, gast.Assign):
             self._containers |= {n for n in into if n not in self.stacks}
+        into = [n for n in into if n not in self.facts.scalar]
         for n in self._sources(value) if into else ():
             for target in into:
                 self._union(target, n)
         # An unknown call may store one of its arguments in another.
-        for h in grammar.heads(s):
-            for c in gast.walk(h):
-                if isinstance(c, gast.Call) and not self.facts.pure(c):
-                    stack = stack_call(c)
-                    if not (stack and stack[0] in self.stacks):
-                        for n in self._sources(c):
-                            self._union(n, _OUTSIDE)
+        for call in self.notes.of(s).impure:
+            stack = stack_call(call)
+            if not (stack and stack[0] in self.stacks):
+                for n in self._sources(call):
+                    self._union(n, _OUTSIDE)
 
     def cell(self, name: str) -> str:
         """A representative of the names that `name` may share memory with."""
@@ -272,18 +253,18 @@ class Effects:
 
     def of(self, stmt: gast.AST) -> Effect:
         """The effect of a statement with everything inside it."""
-        known = self._memo.get(id(stmt))
+        known = self._known.get(stmt)
         if known is None:
-            total = self._own(stmt)
+            known = self._own(stmt)
             for inner in (self.of(s) for b in grammar.blocks(stmt) for s in b):
-                total.binds |= inner.binds
-                total.mutates |= inner.mutates
-                total.impure |= inner.impure
-            known = self._memo[id(stmt)] = (stmt, total)
-        return known[1]
+                known.binds |= inner.binds
+                known.mutates |= inner.mutates
+                known.impure |= inner.impure
+            self._known[stmt] = known
+        return known
 
     def _own(self, s: gast.AST) -> Effect:
-        binds = set(grammar.writes(s))
+        binds = set(self.notes.of(s).writes)
         mutates: set[str] = set()
         push, pop = stack_push(s), stack_pop(s)
         if isinstance(s, (gast.Assign, gast.AugAssign)):
@@ -296,22 +277,8 @@ class Effects:
             # A stack is read by its own operations only: as good as rebound.
             impure = bool(push) and not self.facts.pure_expression(push[1])
             return Effect(binds | {stack}, mutates, impure)
-        impure = isinstance(s, gast.With) or not all(
-            self.facts.pure_expression(h)
-            for h in grammar.heads(s)
-            if not isinstance(h, CLOSED)
-        )
+        impure = isinstance(s, gast.With) or not self.notes.of(s).pure
         return Effect(binds, mutates, impure)
-
-
-def _targets(s: gast.AST) -> list[gast.AST]:
-    if isinstance(s, gast.Assign):
-        return [t for t in s.targets if isinstance(t, gast.Name)]
-    if isinstance(s, gast.For):
-        return [s.target]
-    if isinstance(s, gast.With):
-        return [i.optional_vars for i in s.items if i.optional_vars]
-    return []
 
 
 def _roots(target: gast.AST) -> list[str]:

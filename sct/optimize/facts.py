@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 import gast
 
+from sct.optimize.notes import Notes
+
 _DERIVATIVE = re.compile(r".*_(bar|dot)(_\d+)?_*$")
 
 
@@ -61,6 +63,11 @@ class Facts:
         ``fresh(call)``: whether the result of a call shares no memory with anything.
     repeat : callable
         ``repeat(node)``: whether reading `node` again is better than giving it a name.
+
+    Attributes
+    ----------
+    notes : Notes
+        What the passes found out about single nodes.
     """
 
     pure: Callable[[gast.Call], bool]
@@ -70,17 +77,16 @@ class Facts:
     fresh: Callable[[gast.Call], bool] = lambda call: False
     repeat: Callable[[gast.AST], bool] = lambda node: False
 
+    def __post_init__(self) -> None:
+        self.notes = Notes(self.pure)
+
     def derivative(self, name: str) -> bool:
         """Whether `name` is an adjoint or a tangent made by sct, the seed included."""
-        return bool(_DERIVATIVE.match(name)) and (
-            name in self.temporary or name.startswith("out_")
-        )
+        known = self.notes.about("derivative")
+        if name not in known:
+            known[name] = bool(_DERIVATIVE.match(name))
+        return known[name] and (name in self.temporary or name.startswith("out_"))
 
     def pure_expression(self, node: gast.AST) -> bool:
         """Whether evaluating `node` has no effect that anybody could see."""
-        for n in gast.walk(node):
-            if isinstance(n, gast.Call) and not self.pure(n):
-                return False
-            if isinstance(n, (gast.NamedExpr, gast.Await, gast.Yield, gast.YieldFrom)):
-                return False
-        return True
+        return self.notes.pure(node)

@@ -20,7 +20,7 @@ import gast
 
 from sct import grammar
 from sct.optimize import rebuild
-from sct.optimize.effects import Effects
+from sct.optimize.effects import Effects, effects_of
 from sct.optimize.facts import Facts
 
 _OPERATIONS = {
@@ -30,6 +30,7 @@ _OPERATIONS = {
     gast.Div: lambda a, b: a / b,
 }
 _ARITHMETIC = (gast.BinOp, gast.UnaryOp)
+_LEFT_ALONE = (gast.Name, gast.Constant, gast.Lambda, gast.JoinedStr)
 
 
 def fold(fn: gast.FunctionDef, facts: Facts) -> tuple[bool, gast.FunctionDef]:
@@ -49,12 +50,14 @@ def fold(fn: gast.FunctionDef, facts: Facts) -> tuple[bool, gast.FunctionDef]:
     gast.FunctionDef
         The function in its simpler form.
     """
-    return rebuild.with_body(fn, _Folder(facts, Effects(fn, facts)).block(fn.body))
+    return rebuild.with_body(fn, _Folder(facts, effects_of(fn, facts)).block(fn.body))
 
 
 class _Folder:
     def __init__(self, facts: Facts, effects: Effects):
-        self.facts, self.effects = facts, effects
+        self.facts, self.effects, self.notes = facts, effects, facts.notes
+        # Expressions that no rule changes, by whether they may share memory.
+        self.settled = {b: self.notes.about(("folded", b)) for b in (False, True)}
 
     def block(self, body: list) -> list:
         return [self._statement(s) for s in body]
@@ -64,8 +67,8 @@ class _Folder:
             return rebuild.map_blocks(s, self.block)
         if isinstance(s, gast.FunctionDef):
             return s
-        names = grammar.reads(s) | set(grammar.writes(s))
-        if not any(self.facts.derivative(n) for n in names):
+        note = self.notes.of(s)
+        if not any(map(self.facts.derivative, (*note.reads, *note.writes))):
             return s
         if isinstance(s, gast.AugAssign):
             return self._augmented(s)
@@ -85,14 +88,20 @@ class _Folder:
 
     def _may_share(self, s: gast.Assign) -> bool:
         """Whether the target may be one object with what the value reads."""
-        names = [*grammar.names_read(s.value), *grammar.writes(s)]
+        names = [*self.notes.names(s.value), *self.notes.of(s).writes]
         return all(isinstance(t, gast.Name) for t in s.targets) and not any(
             self.effects.mutable(n) for n in names
         )
 
     def _visit(self, node: gast.AST, may_share: bool) -> gast.AST:
-        if isinstance(node, (gast.Lambda, gast.JoinedStr)):
+        if isinstance(node, _LEFT_ALONE) or node in self.settled[may_share]:
             return node
+        new = self._folded(node, may_share)
+        if new is node:
+            self.settled[may_share][node] = True
+        return new
+
+    def _folded(self, node: gast.AST, may_share: bool) -> gast.AST:
         inner = isinstance(node, _ARITHMETIC)
         node = rebuild.map_children(node, lambda child: self._visit(child, inner))
         if not (inner and self.facts.pure_expression(node)):
@@ -145,7 +154,7 @@ class _Folder:
         positive = _without_sign(right)
         if positive is not None:
             return gast.BinOp(left, gast.Sub(), positive)
-        if self._adjoint(left) and rebuild.same_text(left, right):
+        if self._adjoint(left) and self._alike(left, right):
             return self._scaled(2.0, left)
         return None
 
@@ -155,7 +164,7 @@ class _Folder:
         if not (_is_where(left) and _is_where(right)):
             return None
         (test, *ours), (other, *theirs) = left.args, right.args
-        same = rebuild.same_text
+        same = self._alike
         if not (same(left.func, right.func) and same(test, other)):
             return None
         pairs = list(zip(ours, theirs, strict=True))
@@ -235,8 +244,12 @@ class _Folder:
 
         return _at_front(node, scale)
 
+    def _alike(self, a: gast.AST, b: gast.AST) -> bool:
+        """Whether two expressions are written alike."""
+        return self.notes.key(a) == self.notes.key(b)
+
     def _adjoint(self, node: gast.AST) -> bool:
-        names = grammar.names_read(node)
+        names = self.notes.names(node)
         return self._inexact(node) and any(self.facts.derivative(n) for n in names)
 
     def _inexact(self, node: gast.AST) -> bool:

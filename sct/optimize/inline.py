@@ -12,15 +12,17 @@ adjoint and its reader.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 import gast
 
 from sct import grammar
 from sct.optimize import rebuild
-from sct.optimize.effects import CLOSED, Effects, stack_pop
+from sct.optimize.effects import Effects, effects_of, stack_pop
 from sct.optimize.facts import Facts
 from sct.optimize.liveness import liveness
+from sct.optimize.notes import CLOSED
 
 LINE = 88
 
@@ -51,7 +53,7 @@ def inline(
     gast.FunctionDef
         The function without the temporaries that were moved.
     """
-    effects = Effects(fn, facts)
+    effects = effects_of(fn, facts)
     dying = liveness(fn, facts, effects, dead_read=True).dying
     return rebuild.with_body(
         fn, _inline_block(fn.body, (facts, effects, dying, width), 4)
@@ -71,6 +73,7 @@ class _Block:
     def __init__(self, context: tuple, indent: int):
         self.context, self.indent = context, indent
         self.facts, self.effects, self.dying, self.width = context
+        self.notes = self.facts.notes
         self.out: list[gast.AST | None] = []
         self.defs: dict[str, int] = {}
         self.bound: dict[str, list[int]] = {}
@@ -108,7 +111,7 @@ class _Block:
         position = len(self.out)
         self.out.append(s)
         for inner in grammar.statements([s]):
-            for n in grammar.reads(inner):
+            for n in self.notes.of(inner).reads:
                 self.defs.pop(n, None)
         effect = self.effects.of(s)
         for n in effect.binds:
@@ -136,12 +139,12 @@ class _Block:
         self.out[position] = None
         effect = self.effects.of(s)
         for n in effect.binds:
-            self.bound[n].remove(position)
+            _drop(self.bound[n], position)
             self.defs.pop(n, None)
         for n in effect.mutates:
-            self.written[self.effects.cell(n)].remove(position)
+            _drop(self.written[self.effects.cell(n)], position)
         if effect.impure:
-            self.impure.remove(position)
+            _drop(self.impure, position)
 
     def _moved(
         self, name: str, definition: gast.Assign, s: gast.AST
@@ -166,7 +169,7 @@ class _Block:
         return new if self._fits(new) else None
 
     def _unchanged(self, value: gast.AST, position: int) -> bool:
-        for n in grammar.names_read(value):
+        for n in self.notes.names(value):
             if _since(self.bound.get(n), position):
                 return False
             if n not in self.facts.scalar and _since(
@@ -177,13 +180,11 @@ class _Block:
 
     def _independent(self, value: gast.AST) -> bool:
         """Whether no effect elsewhere can change `value`."""
-        return grammar.names_read(value) <= self.facts.scalar
+        return self.notes.names(value) <= self.facts.scalar
 
     def _adjacent(self, position: int) -> bool:
-        return all(
-            s is None or isinstance(s, grammar.Comment)
-            for s in self.out[position + 1 :]
-        )
+        behind = (self.out[i] for i in range(len(self.out) - 1, position, -1))
+        return all(s is None or isinstance(s, grammar.Comment) for s in behind)
 
     def _accumulation(self, name: str, s: gast.AST) -> gast.AST | None:
         """``x += e`` as ``x = x + e``, when it is `name` that is added to."""
@@ -208,6 +209,11 @@ class _Block:
         return self.indent + needed <= LINE
 
 
+def _drop(positions: list[int], position: int) -> None:
+    """Take one out of ascending positions: one of the last, as a rule."""
+    del positions[bisect_left(positions, position)]
+
+
 def _since(positions: list[int] | None, position: int) -> bool:
     return bool(positions) and positions[-1] > position
 
@@ -224,6 +230,7 @@ class _Place:
 
     def __init__(self, name: str, facts: Facts, effects: Effects):
         self.name, self.facts, self.effects = name, facts, effects
+        self.notes = facts.notes
         self.count = 0
         self.after_call = False
         self.after_any = False
@@ -247,7 +254,7 @@ class _Place:
             self.count += node.id == self.name and isinstance(node.ctx, gast.Load)
             return True
         if isinstance(node, CLOSED):
-            return self.name not in grammar.names_read(node)
+            return self.name not in self.notes.names(node)
         if isinstance(node, (gast.Subscript, gast.Attribute)) and not isinstance(
             node.ctx, gast.Load
         ):
@@ -255,9 +262,9 @@ class _Place:
             if grammar.is_name(node.value, self.name):
                 return False
         short = isinstance(node, (gast.IfExp, gast.BoolOp, gast.Compare))
-        if short and self.name in grammar.names_read(node):
+        if short and self.name in self.notes.names(node):
             self.after_any = True
-        for child in gast.iter_child_nodes(node):
+        for child in grammar.children(node):
             if not self._walk(child):
                 return False
         if not self.count:
@@ -269,4 +276,4 @@ class _Place:
             self.after_any = True
             self.after_call |= not self.facts.pure(node)
         elif isinstance(node, (gast.Subscript, gast.BinOp)):
-            self.after_any |= not grammar.names_read(node) <= self.facts.scalar
+            self.after_any |= not self.notes.names(node) <= self.facts.scalar

@@ -69,6 +69,7 @@ def liveness(
 class _Solver:
     def __init__(self, facts: Facts, effects: Effects, dead_read: bool):
         self.facts, self.effects, self.dead_read = facts, effects, dead_read
+        self.notes = facts.notes
         self.result = Liveness()
         self._summaries: dict[int, tuple[set[str], set[str]]] = {}
 
@@ -106,8 +107,8 @@ class _Solver:
         return self._through(s, live, floor)
 
     def _through(self, s, live: set[str], floor) -> set[str]:
-        bound = set(grammar.writes(s))
-        read = grammar.reads(s)
+        note = self.notes.of(s)
+        bound, read = set(note.writes), note.reads
         stored = self.effects.of(s).mutates
         if stack_pop(s) in self.effects.stacks and not (live & bound or stored):
             self.result.unread_targets.add(id(s))
@@ -118,13 +119,13 @@ class _Solver:
         return live
 
     def _loop(self, s, live: set[str], floor) -> set[str]:
-        if not live & set(grammar.writes(s)):
+        if live.isdisjoint(self.notes.of(s).writes):
             self.result.unread_targets.add(id(s))
         exposed, _ = self._summary(s)
         head = live | exposed
         self.block(s.orelse, set(live), floor, ())
         self.block(s.body, set(head), floor, ((head, live | floor),))
-        read = grammar.reads(s)
+        read = self.notes.of(s).reads
         self.result.dying[id(s)] = set() if isinstance(s, gast.While) else read - head
         return head | read
 
@@ -139,15 +140,15 @@ class _Solver:
             read, bound = read | other_read, bound & other_bound
         elif isinstance(s, _LOOPS):
             read, _ = self._block_summary(s.body)
-            read = read - set(grammar.writes(s)) | self._block_summary(s.orelse)[0]
+            read = read.difference(self.notes.of(s).writes) | self._block_summary(s.orelse)[0]
             bound = set()
         elif isinstance(s, gast.With):
             read, bound = self._block_summary(s.body)[0], set()
         else:
             read = set()
             aug = isinstance(s, gast.AugAssign)
-            bound = set() if aug else set(grammar.writes(s))
-        result = self._summaries[id(s)] = (read | grammar.reads(s), bound)
+            bound = set() if aug else set(self.notes.of(s).writes)
+        result = self._summaries[id(s)] = (read | self.notes.of(s).reads, bound)
         return result
 
     def _block_summary(self, body) -> tuple[set[str], set[str]]:
@@ -155,14 +156,15 @@ class _Solver:
         bound: set[str] = set()
         for s in reversed(body):
             r, b = self._summary(s)
-            read = (read - b) | r
+            read -= b
+            read |= r
             bound |= b
         return read, bound
 
     def _removable(self, s, live: set[str]) -> bool:
         if not isinstance(s, (gast.Assign, gast.AugAssign)):
             return False
-        bound = grammar.writes(s)
+        bound = self.notes.of(s).writes
         if not bound or live.intersection(bound) or self.effects.of(s).impure:
             return False
         if isinstance(s, gast.AugAssign):

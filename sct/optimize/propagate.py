@@ -14,8 +14,9 @@ import gast
 
 from sct import grammar
 from sct.optimize import rebuild
-from sct.optimize.effects import CLOSED, Effects
+from sct.optimize.effects import Effects, effects_of
 from sct.optimize.facts import Facts
+from sct.optimize.notes import CLOSED
 
 
 def copies(fn: gast.FunctionDef, facts: Facts) -> tuple[bool, gast.FunctionDef]:
@@ -35,7 +36,7 @@ def copies(fn: gast.FunctionDef, facts: Facts) -> tuple[bool, gast.FunctionDef]:
     gast.FunctionDef
         The function; the copies themselves are left for `dead_code`.
     """
-    return rebuild.with_body(fn, _Copies(facts, Effects(fn, facts)).block(fn.body))
+    return rebuild.with_body(fn, _Copies(facts, effects_of(fn, facts)).block(fn.body))
 
 
 class _Copies:
@@ -58,7 +59,8 @@ class _Copies:
         effect = self.effects.of(s)
         if isinstance(s, gast.While):
             self._forget(effect.binds)
-        if not isinstance(s, gast.Return):
+        replaced = not self.original.keys().isdisjoint(self.facts.notes.of(s).reads)
+        if replaced and not isinstance(s, gast.Return):
             s = rebuild.map_head(s, self._replace)
         if isinstance(s, gast.For):
             self._forget(effect.binds)
@@ -82,14 +84,14 @@ class _Copies:
     def _remember(self, target, value, added: list[str]) -> None:
         if not isinstance(target, gast.Name) or target.id not in self.facts.temporary:
             return
-        if target.id in self.effects.pinned | self.effects.stacks:
+        if target.id in self.effects.pinned or target.id in self.effects.stacks:
             return
         if isinstance(value, gast.Name):
             if value.id == target.id or value.id in self.effects.pinned:
                 return
             self.copied.setdefault(value.id, set()).add(target.id)
         elif self._repeated(target.id, value):
-            for n in grammar.names_read(value):
+            for n in self.facts.notes.names(value):
                 self.copied.setdefault(n, set()).add(target.id)
         elif not isinstance(value, gast.Constant):
             return

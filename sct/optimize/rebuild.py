@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 
 import gast
@@ -12,21 +11,23 @@ from sct import grammar
 
 def replaced(node: gast.AST, **fields: object) -> gast.AST:
     """A shallow copy of `node` with some fields changed."""
-    new = copy.copy(node)
-    for name, value in fields.items():
-        setattr(new, name, value)
+    cls = type(node)
+    new = cls.__new__(cls)
+    new.__dict__.update(node.__dict__)
+    new.__dict__.update(fields)
     return new
 
 
 def map_children(node: gast.AST, change: Callable[[gast.AST], gast.AST]) -> gast.AST:
     """`node` with `change` applied to each child; `node` itself when none changes."""
     fields = {}
-    for name, value in gast.iter_fields(node):
+    for name in grammar.parts(type(node)):
+        value = getattr(node, name, None)
         if isinstance(value, gast.AST):
             new = change(value)
             if new is not value:
                 fields[name] = new
-        elif isinstance(value, list):
+        elif type(value) is list:
             new_list = [change(v) if isinstance(v, gast.AST) else v for v in value]
             if any(n is not v for n, v in zip(new_list, value, strict=True)):
                 fields[name] = new_list
@@ -85,13 +86,3 @@ def with_body(fn: gast.FunctionDef, body: list) -> tuple[bool, gast.FunctionDef]
         n is o for n, o in zip(body, fn.body, strict=True)
     )
     return (False, fn) if same else (True, replaced(fn, body=body))
-
-
-def same_text(a: gast.AST, b: gast.AST) -> bool:
-    """Whether two expressions are written alike."""
-    return key(a) == key(b)
-
-
-def key(node: gast.AST) -> str:
-    """A text that is equal for expressions written alike, and for no others."""
-    return gast.dump(node)
