@@ -30,8 +30,8 @@ from sct.analysis import dataflow
 from sct.analysis.activity import Activity
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.errors import unsupported
-from sct.refusals import refusal
 from sct.operations import BindError, Operation, atoms
+from sct.refusals import refusal
 
 
 @dataclass(eq=False)
@@ -182,7 +182,9 @@ class Adjoints:
                 else:
                     made.append("_")
             if set(made) != {"_"}:
-                parts = gast.Tuple([grammar.name(n, store=True) for n in made], gast.Store())
+                parts = gast.Tuple(
+                    [grammar.name(n, store=True) for n in made], gast.Store()
+                )
                 line.emit(parts, grammar.name(seed))
             for item, n in zip(value.elts, made, strict=True):
                 if n.endswith("_inc") or "_inc_" in n:
@@ -212,7 +214,9 @@ class Adjoints:
                 line.read(name)
                 helper = self._helper("restored")
                 bar = self.bar(name)
-                line.emit(bar, grammar.call(helper, grammar.name(bar), grammar.name(name)))
+                line.emit(
+                    bar, grammar.call(helper, grammar.name(bar), grammar.name(name))
+                )
         return step, {n: grammar.name(self.bar(n)) for n in wrt}
 
     # -- blocks --------------------------------------------------------------------
@@ -400,7 +404,9 @@ class _Line:
         self.read(name)
         array = fact.array or name in self.owner.indexed
         if array and name not in self.context.structures:
-            return grammar.call(f"{self.context.use('module', 'numpy')}.zeros_like", grammar.name(name))
+            return grammar.call(
+                f"{self.context.use('module', 'numpy')}.zeros_like", grammar.name(name)
+            )
         return grammar.call(self.owner._helper("zero_like"), grammar.name(name))
 
     def zero(self, name: str, bars: dict[str, Fact]) -> None:
@@ -432,13 +438,17 @@ class _Line:
         if name in self.context.structures:
             self.read(name)
             zero = grammar.call(self.owner._helper("zero_like"), grammar.name(name))
-            self.emit(bar, grammar.call(self.owner._helper("added"), zero, grammar.name(bar)))
+            self.emit(
+                bar, grammar.call(self.owner._helper("added"), zero, grammar.name(bar))
+            )
         else:
             self.emit(bar, grammar.call(f"{bar}.copy"))
         self.owner.fresh.add(name)
 
     # -- contributions -------------------------------------------------------------
-    def add(self, name: str, value: gast.AST, fact: Fact, at_end: list | None = None) -> None:
+    def add(
+        self, name: str, value: gast.AST, fact: Fact, at_end: list | None = None
+    ) -> None:
         """``x_bar = value`` the first time, ``x_bar = x_bar + value`` later."""
         bar = self.owner.bar(name)
         bars = self.owner.bars
@@ -447,7 +457,9 @@ class _Line:
             if not _is_whole(bars[name], self.before, name):
                 self.owner.narrow.add(name)
             if name in self.context.structures:
-                value = grammar.call(self.owner._helper("added"), grammar.name(bar), value)
+                value = grammar.call(
+                    self.owner._helper("added"), grammar.name(bar), value
+                )
             else:
                 value = gast.BinOp(grammar.name(bar), gast.Add(), value)
             fact = Fact(normal(bars[name].shape | fact.shape), None, array=fact.array)
@@ -493,7 +505,13 @@ class _Line:
             elif op.kind == "copy":
                 (target,) = coming
                 self._contribute_all(
-                    [(op.operands[0], grammar.name(self.owner.bar(target)), coming[target])],
+                    [
+                        (
+                            op.operands[0],
+                            grammar.name(self.owner.bar(target)),
+                            coming[target],
+                        )
+                    ],
                     coming,
                 )
             elif op.kind == "tuple":
@@ -541,7 +559,9 @@ class _Line:
             if name in sums:
                 first, f = sums[name]
                 value = gast.BinOp(first, gast.Add(), value)
-                fact = Fact(normal(fact.shape | f.shape), None, array=fact.array or f.array)
+                fact = Fact(
+                    normal(fact.shape | f.shape), None, array=fact.array or f.array
+                )
             sums[name] = value, fact
         # Those that begin last: the adjoint read here may be on its way to one of them.
         order = sorted(sums, key=lambda n: (n in coming, n not in self.owner.bars))
@@ -567,9 +587,7 @@ class _Line:
         if target in self.owner.passed:
             result = replace(result, shape=coming.shape)
         parts = self._parts(op, bar, grammar.name(target), active)
-        if op.rule.pointwise and any(
-            self._short(part, result) for part in parts
-        ):
+        if op.rule.pointwise and any(self._short(part, result) for part in parts):
             coming = self._widen(target, coming, result)
             parts = self._parts(op, bar, grammar.name(target), active)
         if op.rule.pointwise:
@@ -589,11 +607,7 @@ class _Line:
     def _parts(self, op, bar, out, active):
         """The contributions of a rule: ``(operand, expression, fact)``."""
         rule = op.rule
-        wanted = {
-            p
-            for p in rule.wrt
-            if set(atoms(op.arguments.get(p))) & set(active)
-        }
+        wanted = {p for p in rule.wrt if set(atoms(op.arguments.get(p))) & set(active)}
         values = {**op.arguments, "out": out, "out_bar": bar}
         statements, expressions = inline.instantiate(
             rule,
@@ -667,7 +681,9 @@ class _Line:
         live = dict(leaves)
         for i in range(len(operand.elts)):
             name = live.get((i,))
-            made = self.owner._fresh(f"{_stem(grammar.name(name))}_inc") if name else "_"
+            made = (
+                self.owner._fresh(f"{_stem(grammar.name(name))}_inc") if name else "_"
+            )
             targets.append(grammar.name(made, store=True))
             if name:
                 parts.append((name, grammar.name(made), self.fact(name)))
@@ -731,7 +747,9 @@ class _Line:
             self.own(name)
         owner.fresh.add(name)
         owner.bars[name] = fact
-        self.read(*(n for n in grammar.names_read(place) if n in self.before and n != name))
+        self.read(
+            *(n for n in grammar.names_read(place) if n in self.before and n != name)
+        )
         sliced = name in self.context.structures and isinstance(
             getattr(place, "slice", None), gast.Slice
         )
@@ -752,7 +770,11 @@ class _Line:
             # What may be a container itself is added part by part.
             old = _renamed_root(place, bar, gast.Load())
             self.emit(target, grammar.call(owner._helper("added"), old, value))
-        elif empty and isinstance(place, gast.Subscript) and name not in self.context.structures:
+        elif (
+            empty
+            and isinstance(place, gast.Subscript)
+            and name not in self.context.structures
+        ):
             self.emit(target, value)
         else:
             add = gast.AugAssign(target, gast.Add(), value)
@@ -816,7 +838,9 @@ class _Line:
         elif name not in owner.fresh:
             self.own(name)
         owner.fresh.add(name)
-        self.read(*(n for n in grammar.names_read(place) if n in self.before and n != name))
+        self.read(
+            *(n for n in grammar.names_read(place) if n in self.before and n != name)
+        )
         part = _renamed_root(place, owner.bar(name), gast.Load())
         content = grammar.clone(place)
         content.ctx = gast.Load()
@@ -835,7 +859,10 @@ class _Line:
             given = owner._fresh("rhs_bar")
             self.emit(given, part)
         if not adds:
-            self.emit(_renamed_root(place, owner.bar(name), gast.Store()), grammar.constant(0.0))
+            self.emit(
+                _renamed_root(place, owner.bar(name), gast.Store()),
+                grammar.constant(0.0),
+            )
         if moves:
             part = grammar.name(given)
             if adds and isinstance(stmt.op, gast.Sub):
@@ -847,8 +874,8 @@ class _Line:
         """Whether a path of subscripts names no element twice."""
         if grammar.root(place) in self.context.certain:
             return True
-        while isinstance(place, gast.Subscript):
-            if not self._distinct(place.slice):
+        while isinstance(place, (gast.Subscript, gast.Attribute)):
+            if isinstance(place, gast.Subscript) and not self._distinct(place.slice):
                 return False
             place = place.value
         return True
@@ -905,14 +932,18 @@ class _Line:
         """``a, *b, c = t``: ``t_bar[0] += a_bar``, ``t_bar[1:-1] += b_bar`` and so on."""
         targets = self.step.stmt.targets[0].elts
         count = len(targets)
-        star = next((i for i, t in enumerate(targets) if isinstance(t, gast.Starred)), count)
+        star = next(
+            (i for i, t in enumerate(targets) if isinstance(t, gast.Starred)), count
+        )
         for i, t in enumerate(targets):
             (n,) = grammar.target_names(t)
             if n not in coming:
                 continue
             key: gast.AST = grammar.constant(i)
             if i == star:
-                stop = grammar.expression(f"-{count - 1 - i}") if i < count - 1 else None
+                stop = (
+                    grammar.expression(f"-{count - 1 - i}") if i < count - 1 else None
+                )
                 key = gast.Slice(grammar.constant(i) if i else None, stop, None)
             elif i > star:
                 key = grammar.expression(f"-{count - i}")
@@ -949,7 +980,9 @@ class _Line:
             self.step.stmt = grammar.assign(pair, forward, stmt)
             self.read(tape, new=True)
             args = [grammar.clone(a) for a in node.args]
-            keywords = [gast.keyword(k.arg, grammar.clone(k.value)) for k in node.keywords]
+            keywords = [
+                gast.keyword(k.arg, grammar.clone(k.value)) for k in node.keywords
+            ]
             keywords.append(gast.keyword(derived.tape, grammar.name(tape)))
             backward = gast.Call(grammar.name(derived.bwd), args, keywords)
         else:
@@ -958,7 +991,9 @@ class _Line:
         operands = [bound[p].id for p in derived.parameters]
         dying = set(grammar.writes(self.step.stmt))
         if len(operands) == 1:
-            self._contribute_all([(operands[0], backward, self.fact(operands[0]))], dying)
+            self._contribute_all(
+                [(operands[0], backward, self.fact(operands[0]))], dying
+            )
             return
         targets, parts = [], []
         once = {n for n in operands if operands.count(n) == 1}

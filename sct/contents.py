@@ -82,9 +82,7 @@ class Contents:
             for arm in step.arms:
                 self._walk(arm, inner, whole and (always or inner is not loops))
 
-    def _note(
-        self, step: Step, loops: tuple[gast.AST, ...], always: bool
-    ) -> None:
+    def _note(self, step: Step, loops: tuple[gast.AST, ...], always: bool) -> None:
         stmt = step.stmt
         if stmt is None:
             return

@@ -14,7 +14,6 @@ keep, gets its two sweeps apart::
 from __future__ import annotations
 
 import builtins
-import inspect
 import types
 from dataclasses import dataclass, field, replace
 
@@ -51,10 +50,10 @@ from sct.refusals import IN_PLACE, SHARED, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.specialise import form_of, specialise
-from sct.views import alias_groups, in_place_forms, one_name_each
 from sct.storage import Storage
 from sct.structures import one_path_each, structures
 from sct.templates.array_api import role
+from sct.views import alias_groups, in_place_forms, one_name_each
 
 # The two sweeps in one function, or one of them.
 JOINT = ("grad", "value_and_grad", "vjp")
@@ -75,7 +74,11 @@ class Program:
 
     # -- what is asked for ---------------------------------------------------------
     def derivative(
-        self, function: types.FunctionType, wrt: tuple[str, ...], mode: str, single: bool
+        self,
+        function: types.FunctionType,
+        wrt: tuple[str, ...],
+        mode: str,
+        single: bool,
     ) -> str:
         """Emit the derivative of `function`; returns its name.
 
@@ -111,9 +114,7 @@ class Program:
         names = Names(used_names(normal.fn) | set(parameter_names(normal.fn)))
         return Derived(wrt, "", f"{stem}_fwd", f"{stem}_bwd", names.fresh("tape"))
 
-    def called(
-        self, normal: Normal, wrt: tuple[str, ...], statics: tuple
-    ) -> Derived:
+    def called(self, normal: Normal, wrt: tuple[str, ...], statics: tuple) -> Derived:
         """The derivative of a function that another one calls."""
         key = (normal, wrt, statics)
         if key in self.done:
@@ -127,7 +128,9 @@ class Program:
                 self.running[key] = replace(named, fwd=fwd, bwd=bwd)
             return self.running[key]
         self.running[key] = self.split_names(normal, wrt)
-        work = _Function(self, normal, wrt, statics, mode="grad", single=True, inner=True)
+        work = _Function(
+            self, normal, wrt, statics, mode="grad", single=True, inner=True
+        )
         before = dict(self.units)
         name = self.reserve(f"{normal.source.name}_grad", normal)
         self.units[name] = None
@@ -156,7 +159,9 @@ class Program:
         key = (normal, wrt, statics)
         self.done[key] = derived
         self.units[derived.fwd] = self.units[derived.bwd] = None
-        work = _Function(self, normal, wrt, statics, mode="grad", single=True, inner=True)
+        work = _Function(
+            self, normal, wrt, statics, mode="grad", single=True, inner=True
+        )
         self.units[derived.fwd], self.units[derived.bwd] = work.split(derived)
 
     def reserve(self, wish: str, normal: Normal) -> str:
@@ -298,9 +303,7 @@ class _Function:
         function = unwrap(op.callee)
         bound = bind_call(function, op.node)
         wrt = tuple(
-            p
-            for p, a in bound.items()
-            if isinstance(a, gast.Name) and a.id in active
+            p for p, a in bound.items() if isinstance(a, gast.Name) and a.id in active
         )
         statics = tuple(
             (p, self.resolve(a))
@@ -331,7 +334,12 @@ class _Function:
         forms = in_place_forms(taken, self.operation, self.names)
         numbers, integers = self._numbers(forms)
         rooted = one_name_each(
-            forms, self.normal.source, self.operation, numbers, self._call_check
+            forms,
+            self.normal.source,
+            self.operation,
+            numbers,
+            self._call_check,
+            self.names,
         )
         prepared = prepare(
             rooted,
@@ -358,7 +366,9 @@ class _Function:
         wrt = list(self.wrt)
         facts = parameter_facts(fn, self.normal.scope)
         self.declared = dict(facts)
-        declared = return_fact(normalise(self.normal.source.function).fn, self.normal.scope)
+        declared = return_fact(
+            normalise(self.normal.source.function).fn, self.normal.scope
+        )
         self.promised = declared is not None and declared.scalar
         scalar = self.mode in ("grad", "value_and_grad") and not self.inner
         scalar = scalar or self.promised
@@ -405,7 +415,9 @@ class _Function:
             lambda e: self._is_number(e, fn, found),
         )
         restore = set() if self.inner else self.structures.all & set(wrt)
-        both = sweeps(self.context, wrt, self.seed, storage, self._cheap(scalars), restore)
+        both = sweeps(
+            self.context, wrt, self.seed, storage, self._cheap(scalars), restore
+        )
         self.wide = both.wide
         scalars = scalars | both.counters
         self.settled = {b for n, b in both.names.items() if n not in self.temporary}
@@ -423,18 +435,33 @@ class _Function:
         changed = {n for s in grammar.statements(fn.body) for n in grammar.mutates(s)}
         ranks: dict[str, int] = {}
         for stmt, numbers in records.items():
-            if not isinstance(stmt, gast.Assign) or not grammar.is_name(stmt.targets[0]):
+            if not isinstance(stmt, gast.Assign) or not grammar.is_name(
+                stmt.targets[0]
+            ):
                 continue
             value, env = stmt.value, found.operands.get(stmt, {})
-            if not isinstance(value, gast.Subscript) or stmt.targets[0].id not in numbers:
+            if (
+                not isinstance(value, gast.Subscript)
+                or stmt.targets[0].id not in numbers
+            ):
                 continue
             base = grammar.root(value)
-            parts = value.slice.elts if isinstance(value.slice, gast.Tuple) else [value.slice]
+            parts = (
+                value.slice.elts
+                if isinstance(value.slice, gast.Tuple)
+                else [value.slice]
+            )
             single = all(
-                f.integer and f.scalar for f in (self.inference.fact(p, env) for p in parts)
+                f.integer and f.scalar
+                for f in (self.inference.fact(p, env) for p in parts)
             )
             known = base not in env or env[base].rank is not None
-            if grammar.is_name(value.value) and base in changed and single and not known:
+            if (
+                grammar.is_name(value.value)
+                and base in changed
+                and single
+                and not known
+            ):
                 ranks[base] = len(parts)
         if not ranks:
             return False
@@ -486,8 +513,10 @@ class _Function:
             name, value = stmt.targets[0].id, stmt.value
             if not in_loop:
                 # Outside loops a name costs nothing to keep; a number no name either.
-                return name in self.normal.temporary and name in scalars and (
-                    isinstance(value, gast.BinOp) and self._short(value, scalars)
+                return (
+                    name in self.normal.temporary
+                    and name in scalars
+                    and (isinstance(value, gast.BinOp) and self._short(value, scalars))
                 )
             if isinstance(value, (gast.Subscript, gast.Attribute, gast.UnaryOp)):
                 return True
@@ -499,9 +528,7 @@ class _Function:
         return cheap
 
     def _pure_test(self, test: gast.AST) -> bool:
-        return all(
-            self.pure(n) for n in gast.walk(test) if isinstance(n, gast.Call)
-        )
+        return all(self.pure(n) for n in gast.walk(test) if isinstance(n, gast.Call))
 
     def pure(self, call: gast.Call) -> bool:
         """Whether a call may be dropped, moved or made twice."""
@@ -640,8 +667,14 @@ class _Function:
     def _docstring(self, bars: list[gast.AST]) -> str:
         names = [b.id for b in bars]
         quoted = [f"`{n}`" for n in self.wrt]
-        inputs = " and ".join([", ".join(quoted[:-1]), quoted[-1]] if quoted[1:] else quoted)
-        shown = names[0] if self.single else f"({', '.join(names)}{',' * (len(names) == 1)})"
+        inputs = " and ".join(
+            [", ".join(quoted[:-1]), quoted[-1]] if quoted[1:] else quoted
+        )
+        shown = (
+            names[0]
+            if self.single
+            else f"({', '.join(names)}{',' * (len(names) == 1)})"
+        )
         if self.mode == "grad":
             text = f"Return ``{shown}``: the gradient in {inputs}, scaled by `{self.seed}`."
             if len(text) > 78:
@@ -713,7 +746,8 @@ class _Function:
         value = self.names.fresh(value) if value == "value" else "_"
         tape = self.names.fresh("tape")
         pair = gast.Tuple(
-            [grammar.name(value, store=True), grammar.name(tape, store=True)], gast.Store()
+            [grammar.name(value, store=True), grammar.name(tape, store=True)],
+            gast.Store(),
         )
         first = grammar.assign(
             pair, gast.Call(grammar.name(derived.fwd), args, keywords)
@@ -743,11 +777,15 @@ class _Function:
                 if value == "_":
                     value = self.names.fresh("value")
                     pair.elts[0] = grammar.name(value, store=True)
-                body.append(gast.Expr(grammar.call(helper, quoted, grammar.name(value))))
+                body.append(
+                    gast.Expr(grammar.call(helper, quoted, grammar.name(value)))
+                )
         else:
             helper = self.use("helper", "check_seed")
             body.append(
-                gast.Expr(grammar.call(helper, grammar.name(self.seed), grammar.name(value)))
+                gast.Expr(
+                    grammar.call(helper, grammar.name(self.seed), grammar.name(value))
+                )
             )
         body[1:1] = checks
         body.append(gast.Return(result))
@@ -811,14 +849,23 @@ class _Function:
             return None
         for arm, reverse in ((there.body, again.body), (there.orelse, again.orelse)):
             kept = self._taped(arm, [*reverse, back[1]])
-            given = [*parameter_names(self.normal.fn), *grammar.all_writes(forward[:-1])]
+            given = [
+                *parameter_names(self.normal.fn),
+                *grammar.all_writes(forward[:-1]),
+            ]
             for n in maybe_unbound(arm, kept, given):
                 arm.insert(0, grammar.assign(n, grammar.constant(None)))
             names = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
-            arm.append(gast.Return(gast.Tuple([grammar.clone(value), names], gast.Load())))
+            arm.append(
+                gast.Return(gast.Tuple([grammar.clone(value), names], gast.Load()))
+            )
             polish.fold_return(arm)
             at = next(
-                (i for i, s in enumerate(reverse) if not isinstance(s, grammar.Comment)),
+                (
+                    i
+                    for i, s in enumerate(reverse)
+                    if not isinstance(s, grammar.Comment)
+                ),
                 len(reverse),
             )
             reverse[at:at] = self._unpacked(kept, tape)
@@ -901,7 +948,9 @@ def _reads_and_writes(stmt: gast.AST, state: set[str]) -> None:
     state.update(grammar.reads(stmt))
 
 
-def maybe_unbound(body: list[gast.AST], names: list[str], bound: list[str]) -> list[str]:
+def maybe_unbound(
+    body: list[gast.AST], names: list[str], bound: list[str]
+) -> list[str]:
     """Those of `names` that some path through a block leaves unbound."""
 
     def transfer(stmt: gast.AST, state: set[str]) -> None:
@@ -919,7 +968,8 @@ def _keeps(fn: gast.FunctionDef) -> bool:
             return False
         for s in grammar.statements([stmt]):
             if isinstance(s, (gast.For, gast.While)) or any(
-                isinstance(n, gast.Call) and grammar.names_read(gast.Tuple([*n.args], None))
+                isinstance(n, gast.Call)
+                and grammar.names_read(gast.Tuple([*n.args], None))
                 for h in grammar.heads(s)
                 for n in gast.walk(h)
             ):
@@ -937,7 +987,10 @@ def _captured(fn: gast.FunctionDef) -> dict[str, set[str]]:
             for n in grammar.writes(s):
                 found.setdefault(n, set()).update(grammar.free_names(s.value))
     while True:
-        more = {n: {c for m in names for c in found.get(m, ())} - names for n, names in found.items()}
+        more = {
+            n: {c for m in names for c in found.get(m, ())} - names
+            for n, names in found.items()
+        }
         if not any(more.values()):
             return found
         for n, names in more.items():
@@ -957,7 +1010,10 @@ def _constant_names(normal: Normal) -> dict[str, object]:
     for n, v in values.items():
         if count[n] > 1:
             continue
-        if isinstance(v, gast.Call) and role(normal.scope.resolve(v.func)) == "namespace":
+        if (
+            isinstance(v, gast.Call)
+            and role(normal.scope.resolve(v.func)) == "namespace"
+        ):
             found[n] = np
         elif isinstance(v, (gast.Name, gast.Attribute)):
             obj = normal.scope.resolve(v)

@@ -93,7 +93,9 @@ def constant(value: object) -> gast.Constant:
     return gast.Constant(value, None)
 
 
-def assign(target: str | gast.AST, value: gast.AST, at: gast.AST | None = None) -> gast.Assign:
+def assign(
+    target: str | gast.AST, value: gast.AST, at: gast.AST | None = None
+) -> gast.Assign:
     """``target = value``, with the line of `at`."""
     if isinstance(target, str):
         target = name(target, store=True)
@@ -104,7 +106,9 @@ def call(func: str | gast.AST, *args: gast.AST, **keywords: gast.AST) -> gast.Ca
     """``func(*args, **keywords)``; a dotted string is an attribute chain."""
     if isinstance(func, str):
         func = expression(func)
-    return gast.Call(func, list(args), [gast.keyword(k, v) for k, v in keywords.items()])
+    return gast.Call(
+        func, list(args), [gast.keyword(k, v) for k, v in keywords.items()]
+    )
 
 
 def expression(text: str) -> gast.AST:
@@ -166,7 +170,13 @@ _PLAIN = frozenset(
 # Nodes that are known by their class.
 _WORDS = frozenset(
     cls
-    for kind in (gast.expr_context, gast.operator, gast.unaryop, gast.cmpop, gast.boolop)
+    for kind in (
+        gast.expr_context,
+        gast.operator,
+        gast.unaryop,
+        gast.cmpop,
+        gast.boolop,
+    )
     for cls in [kind, *kind.__subclasses__()]
 )
 _parts: dict[type, tuple[str, ...]] = {gast.Constant: ()}
@@ -261,9 +271,7 @@ def places(stmt: gast.AST) -> list[gast.AST]:
 def mutates(stmt: gast.AST) -> list[str]:
     """The names whose arrays a statement itself writes into."""
     targets = getattr(stmt, "targets", None) or [getattr(stmt, "target", None)]
-    return [
-        root(t) for t in targets if isinstance(t, (gast.Subscript, gast.Attribute))
-    ]
+    return [root(t) for t in targets if isinstance(t, (gast.Subscript, gast.Attribute))]
 
 
 def target_names(target: gast.AST) -> list[str]:
@@ -286,7 +294,12 @@ def writes(stmt: gast.AST) -> list[str]:
     if isinstance(stmt, gast.For):
         return target_names(stmt.target)
     if isinstance(stmt, gast.With):
-        return [n for i in stmt.items if i.optional_vars for n in target_names(i.optional_vars)]
+        return [
+            n
+            for i in stmt.items
+            if i.optional_vars
+            for n in target_names(i.optional_vars)
+        ]
     if isinstance(stmt, (gast.FunctionDef, gast.ClassDef)):
         return [stmt.name]
     if isinstance(stmt, (gast.Import, gast.ImportFrom)):
@@ -370,7 +383,9 @@ def outer_names(body: list[gast.AST]) -> set[str]:
 def free_names(fn: gast.FunctionDef | gast.Lambda) -> set[str]:
     """The names that a function takes from outside itself."""
     a = fn.args
-    own = {p.id for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg] if p}
+    own = {
+        p.id for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg] if p
+    }
     outer: set[str] = set()
     for d in [*a.defaults, *[d for d in a.kw_defaults if d]]:
         outer |= names_read(d)
@@ -379,8 +394,12 @@ def free_names(fn: gast.FunctionDef | gast.Lambda) -> set[str]:
     declared = outer_names(fn.body)
     own |= all_writes(fn.body) - declared
     inner = declared | {n for s in statements(fn.body) for n in reads(s)}
-    inner |= {n for s in statements(fn.body) if isinstance(s, gast.Return) and s.value
-              for n in names_read(s.value)}
+    inner |= {
+        n
+        for s in statements(fn.body)
+        if isinstance(s, gast.Return) and s.value
+        for n in names_read(s.value)
+    }
     return outer | (inner - own)
 
 

@@ -113,13 +113,15 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
     if isinstance(value, gast.Constant) or isinstance(value, UNDIFFERENTIATED):
         return Operation("constant", value)
     if isinstance(value, gast.BinOp):
-        return _rule(templates.OPERATORS[type(value.op)], value, [value.left, value.right])
+        return _rule(
+            templates.OPERATORS[type(value.op)], value, [value.left, value.right]
+        )
     if isinstance(value, gast.UnaryOp):
         if isinstance(value.op, (gast.Not, gast.Invert)):
             return Operation("constant", value)
         return _rule(templates.OPERATORS[type(value.op)], value, [value.operand])
     if isinstance(value, gast.Subscript):
-        if grammar.root(value) in resolve.structures or grammar.is_name(value.value):
+        if grammar.root(value) in resolve.structures or _is_path(value.value):
             return _part(value)
         return _rule(operator.getitem, value, [value.value, value.slice])
     if isinstance(value, (gast.Tuple, gast.List, gast.Dict)):
@@ -132,6 +134,13 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
     if isinstance(value, OPAQUE[1:]):
         names &= grammar.values_read(value)
     return Operation("opaque", value, tuple(sorted(names)))
+
+
+def _is_path(node: gast.AST) -> bool:
+    """Whether an expression is a name, or subscripts and transposes of one."""
+    while isinstance(node, gast.Subscript) or getattr(node, "attr", "") == "T":
+        node = node.value
+    return isinstance(node, gast.Name)
 
 
 def _part(value: gast.AST) -> Operation:
@@ -154,7 +163,10 @@ def _display(value: gast.Tuple | gast.List | gast.Dict) -> Operation:
     simple = simple and all(isinstance(k, (gast.Name, gast.Constant)) for k in keys)
     if not simple:
         return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
-    pairs = {"keys": gast.Tuple(keys, gast.Load()), "parts": gast.Tuple(parts, gast.Load())}
+    pairs = {
+        "keys": gast.Tuple(keys, gast.Load()),
+        "parts": gast.Tuple(parts, gast.Load()),
+    }
     return Operation("tuple", value, names, arguments=pairs)
 
 
@@ -185,7 +197,10 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
         if value.func.attr == "append" and grammar.is_name(owner) and len(args) == 1:
             if owner.id in resolve.structures:
                 return Operation(
-                    "append", value, (owner.id, *atoms(args[0])), arguments={"value": args[0]}
+                    "append",
+                    value,
+                    (owner.id, *atoms(args[0])),
+                    arguments={"value": args[0]},
                 )
     if callee is dict and not args and all(k.arg for k in value.keywords):
         keys = [grammar.constant(k.arg) for k in value.keywords]
@@ -212,7 +227,9 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
 
 def unwrap(callee: object) -> object:
     """The plain function behind a `functools.partial` that fixes nothing."""
-    while isinstance(callee, functools.partial) and not (callee.args or callee.keywords):
+    while isinstance(callee, functools.partial) and not (
+        callee.args or callee.keywords
+    ):
         callee = callee.func
     return callee
 
@@ -238,7 +255,9 @@ def _rule(
         n
         for p, a in arguments.items()
         if p not in rule.zero
-        for n in sorted(grammar.names_read(a) - (set(atoms(a)) if p in rule.wrt else set()))
+        for n in sorted(
+            grammar.names_read(a) - (set(atoms(a)) if p in rule.wrt else set())
+        )
     ]
     return Operation(
         "rule",

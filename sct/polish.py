@@ -27,7 +27,11 @@ LEAVING = (gast.Break, gast.Raise, gast.Return, gast.Continue)
 
 
 def polish(
-    fn: gast.FunctionDef, facts: Facts, wide: set[str], settled: set[str], augmented: set
+    fn: gast.FunctionDef,
+    facts: Facts,
+    wide: set[str],
+    settled: set[str],
+    augmented: set,
 ) -> gast.FunctionDef:
     """Rewrite the statements of a derivative as a person would type them.
 
@@ -62,7 +66,9 @@ def polish(
     return fn
 
 
-def _block(body: list[gast.AST], in_place: Callable[[gast.AST], bool]) -> list[gast.AST]:
+def _block(
+    body: list[gast.AST], in_place: Callable[[gast.AST], bool]
+) -> list[gast.AST]:
     out: list[gast.AST] = []
     for stmt in body:
         for field in grammar.BLOCKS:
@@ -92,7 +98,9 @@ def _keeps_itself(stmt: gast.AST) -> bool:
 def _retraces(loop: gast.For) -> bool:
     """Whether a reversed loop does not read its counter."""
     counter = loop.target.id
-    reversed_ = isinstance(loop.iter, gast.Call) and grammar.is_name(loop.iter.func, "reversed")
+    reversed_ = isinstance(loop.iter, gast.Call) and grammar.is_name(
+        loop.iter.func, "reversed"
+    )
     return reversed_ and not any(
         counter in grammar.reads(s) for s in grammar.statements(loop.body)
     )
@@ -207,7 +215,9 @@ def _seen(fn: gast.FunctionDef, names: set[str], facts: Facts) -> set[str]:
             inner = isinstance(node, (gast.BinOp, gast.UnaryOp, gast.Compare)) or (
                 isinstance(node, gast.Call) and facts.fresh(node)
             )
-            own_store = isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store)
+            own_store = isinstance(node, gast.Subscript) and isinstance(
+                node.ctx, gast.Store
+            )
             for child in grammar.children(node):
                 stack.append((child, inner or own_store))
     return seen
@@ -229,7 +239,9 @@ def unshared(fn: gast.FunctionDef, facts: Facts) -> gast.FunctionDef:
     returned = [
         n
         for n in _names_in_order(fn.body[-1].value)
-        if n in facts.temporary and n not in facts.scalar and n.rstrip("_0123456789").endswith("_bar")
+        if n in facts.temporary
+        and n not in facts.scalar
+        and n.rstrip("_0123456789").endswith("_bar")
     ]
     values: dict[str, list[gast.AST | None]] = {}
     for stmt in grammar.statements(fn.body):
@@ -237,7 +249,9 @@ def unshared(fn: gast.FunctionDef, facts: Facts) -> gast.FunctionDef:
             single = isinstance(stmt.targets[0], gast.Name)
             for n in grammar.writes(stmt):
                 values.setdefault(n, []).append(stmt.value if single else None)
-    seen: set[str] = {n for n in grammar.names_read(fn.body[-1].value) if n not in returned}
+    seen: set[str] = {
+        n for n in grammar.names_read(fn.body[-1].value) if n not in returned
+    }
     shared = []
     for name in dict.fromkeys(returned):
         roots = _roots(name, values, facts)
@@ -246,7 +260,8 @@ def unshared(fn: gast.FunctionDef, facts: Facts) -> gast.FunctionDef:
         seen |= roots
     if shared:
         copies = [
-            grammar.assign(n, gast.UnaryOp(gast.UAdd(), grammar.name(n))) for n in shared
+            grammar.assign(n, gast.UnaryOp(gast.UAdd(), grammar.name(n)))
+            for n in shared
         ]
         said = "An array of its own." if len(shared) == 1 else "Arrays of their own."
         fn.body[-1:-1] = [grammar.Comment(said), *copies]
@@ -329,9 +344,7 @@ def fold_return(arm: list[gast.AST]) -> None:
     target, returned = arm[-2].targets[0], arm[-1]
     if not isinstance(target, gast.Name):
         return
-    found = [
-        n for n in gast.walk(returned.value) if grammar.is_name(n, target.id)
-    ]
+    found = [n for n in gast.walk(returned.value) if grammar.is_name(n, target.id)]
     if len(found) != 1:
         return
     value = arm[-2].value
@@ -404,7 +417,9 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
         if given.get(n, n) in meant:
             meant[given.get(n, n)].append(n)
     for new, olds in meant.items():
-        (facts.scalar.update if facts.scalar.issuperset(olds) else _discard(facts))({new})
+        (facts.scalar.update if facts.scalar.issuperset(olds) else _discard(facts))(
+            {new}
+        )
     return fn
 
 

@@ -196,7 +196,9 @@ class _Preparation:
             grammar.assign(name, grammar.name(made), stmt),
         ]
 
-    def loop(self, stmt: gast.For | gast.While, before: list[gast.AST]) -> list[gast.AST]:
+    def loop(
+        self, stmt: gast.For | gast.While, before: list[gast.AST]
+    ) -> list[gast.AST]:
         lead: list[gast.AST] = []
         written = grammar.all_writes(stmt.body)
         if isinstance(stmt, gast.For):
@@ -214,7 +216,12 @@ class _Preparation:
                 stmt.body.insert(0, grammar.assign(target, grammar.name(counter), stmt))
         self.raised.append([])
         self.lowered.append(
-            {n for s in grammar.statements(stmt.body) if _is_bool(s, False) for n in grammar.writes(s)}
+            {
+                n
+                for s in grammar.statements(stmt.body)
+                if _is_bool(s, False)
+                for n in grammar.writes(s)
+            }
         )
         stmt.body = self.block(stmt.body)
         made = self.raised.pop()

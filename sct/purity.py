@@ -72,7 +72,10 @@ def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
     function = unwrap(callee)
     if isinstance(function, types.FunctionType):
         name = function.__name__
-        if function in (getattr(runtime, name, None), getattr(runtime_rules, name, None)):
+        if function in (
+            getattr(runtime, name, None),
+            getattr(runtime_rules, name, None),
+        ):
             return not name.startswith("check_") and name != "add_at"
         if function.__module__ and function.__module__.split(".")[0] == "numpy":
             return not _draws(function)
@@ -217,5 +220,3 @@ def fresh(op: Operation) -> bool:
     if callee in (getattr(runtime, name, None), getattr(runtime_rules, name, None)):
         return name.startswith(("zero_like", "broadcast_like")) or "adjoint" in name
     return isinstance(callee, type) and callee in (float, int, complex)
-
-

@@ -124,7 +124,6 @@ class _Plan:
             self.readers.setdefault(n, []).append(user)
             last[n] = max(last.get(n, -1), at)
 
-
     def _needed(self, steps: list[Step], i: int, name: str) -> bool:
         """Whether an adjoint of the block reads the value of `name` at step `i`."""
         for step in reversed(steps[:i]):

@@ -44,7 +44,9 @@ def refusal(source: object, op: Operation) -> UnsupportedError:
         The operation; of kind ``"opaque"`` or ``"tuple"``.
     """
     node = op.node
-    if op.kind == "tuple" or isinstance(node, (gast.Tuple, gast.List, gast.Dict, gast.Set)):
+    if op.kind == "tuple" or isinstance(
+        node, (gast.Tuple, gast.List, gast.Dict, gast.Set)
+    ):
         return unsupported(
             source,
             node,
@@ -52,7 +54,9 @@ def refusal(source: object, op: Operation) -> UnsupportedError:
             "tuples, lists and dicts are followed only where they are taken apart at once",
             "Give each value a name of its own.",
         )
-    if isinstance(node, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):
+    if isinstance(
+        node, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+    ):
         return unsupported(
             source,
             node,
@@ -98,14 +102,18 @@ def _call(source: object, op: Operation) -> UnsupportedError:
             "Write it with the arguments that the rule covers, or give the function a "
             "rule of your own with `@sct.adjoint`."
         )
-        return unsupported(source, op.node, f"the call of `{name}`", op.problem, instead)
+        return unsupported(
+            source, op.node, f"the call of `{name}`", op.problem, instead
+        )
     said = canonical(op.callee)
     if isinstance(op.callee, type):
         why = f"`{said}` is a class, and objects made here are not followed yet"
         instead = "Pass the values themselves."
     elif isinstance(op.callee, (types.BuiltinFunctionType, types.MethodType)):
         why = f"there is no rule for `{said}`, and it has no Python source"
-        instead = "Give it one: wrap it in a function and register that with `@sct.adjoint`."
+        instead = (
+            "Give it one: wrap it in a function and register that with `@sct.adjoint`."
+        )
     else:
         why = f"there is no rule for `{said}`"
         instead = (

@@ -26,8 +26,7 @@ from dataclasses import dataclass, field
 import gast
 
 from sct import grammar
-from sct.adjoint import Adjoints, Context, Step, facts_shape
-from sct.analysis import dataflow
+from sct.adjoint import Adjoints, Context, Step
 from sct.recompute import recompute
 from sct.storage import Kept, Storage
 
@@ -160,7 +159,9 @@ class _Arrangement:
             more = gast.BinOp(grammar.name(trips), gast.Add(), grammar.constant(1))
             arms[0].insert(0, grammar.assign(trips, more, stmt))
             if kept.nested:
-                push = grammar.call(f"{self.storage.stack(trips)}.append", grammar.name(trips))
+                push = grammar.call(
+                    f"{self.storage.stack(trips)}.append", grammar.name(trips)
+                )
                 tail = [grammar.located(gast.Expr(push), stmt)]
         if isinstance(stmt, gast.For):
             loop = gast.For(stmt.target, stmt.iter, arms[0], [], None)
@@ -240,7 +241,8 @@ class _Arrangement:
         if isinstance(stmt, gast.With):
             return [
                 grammar.located(
-                    gast.With([grammar.clone(i) for i in stmt.items], arms[0], None), stmt
+                    gast.With([grammar.clone(i) for i in stmt.items], arms[0], None),
+                    stmt,
                 )
             ]
         if isinstance(stmt, gast.If):
@@ -255,9 +257,7 @@ class _Arrangement:
         stmt = step.stmt
         trips = self._count(step)
         if trips:
-            count = (
-                self.storage.pop(trips) if kept.nested else grammar.name(trips)
-            )
+            count = self.storage.pop(trips) if kept.nested else grammar.name(trips)
             if isinstance(stmt, gast.While) or not self._counter_is_read(step):
                 turns = grammar.call(self.use("builtin", "range"), count)
                 return gast.For(grammar.name("_", store=True), turns, body, [], None)

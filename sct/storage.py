@@ -301,7 +301,11 @@ class Storage:
             return {flag}
         names = grammar.names_read(test)
         steady = all(n in pending or not self._threatened(n) for n in names)
-        if steady and not names & (written_in([step]) | changed_in([step])) and self.pure(test):
+        if (
+            steady
+            and not names & (written_in([step]) | changed_in([step]))
+            and self.pure(test)
+        ):
             kept.decision = grammar.clone(test)
             return names
         kept.test_name = self.fresh("branch")
@@ -365,7 +369,11 @@ class Storage:
         at = [s for s in steps if name in written_in([s])]
         end = Step(None)
         steps.insert(_length(steps), end)
-        place = at[-1].stmt if at else next((s.stmt for s in steps if s.stmt is not None), None)
+        place = (
+            at[-1].stmt
+            if at
+            else next((s.stmt for s in steps if s.stmt is not None), None)
+        )
         keep, give = self._keep(name, place)
         if at and not at[-1].arms:
             self.of(at[-1]).after.append(keep)
@@ -410,7 +418,10 @@ def _exit_flag(arm: list[Step], flags: set[str]) -> str | None:
         return None
     for step in arm:
         for n in _written(step) & flags:
-            if isinstance(step.stmt.value, gast.Constant) and step.stmt.value.value is True:
+            if (
+                isinstance(step.stmt.value, gast.Constant)
+                and step.stmt.value.value is True
+            ):
                 return n
     return None
 

@@ -175,7 +175,9 @@ class _Uses:
         if op.callee in (len, list, dict, enumerate, isinstance) or (
             isinstance(node.func, gast.Attribute) and node.func.attr in DICT_METHODS
         ):
-            if isinstance(node.func, gast.Attribute) and isinstance(node.func.value, gast.Name):
+            if isinstance(node.func, gast.Attribute) and isinstance(
+                node.func.value, gast.Name
+            ):
                 self.strings.add(node.func.value.id)
             return True
         if op.kind != "call":
@@ -220,7 +222,19 @@ def _is_array_attribute(attr: str) -> bool:
         attr in templates.METHODS
         or attr in templates.PROPERTIES
         or attr in templates.PROPERTIES_CONSTANT
-        or attr in ("real", "imag", "fill", "sort", "view", "tolist", "conj", "conjugate", "any", "all")
+        or attr
+        in (
+            "real",
+            "imag",
+            "fill",
+            "sort",
+            "view",
+            "tolist",
+            "conj",
+            "conjugate",
+            "any",
+            "all",
+        )
     )
 
 
@@ -245,9 +259,7 @@ def of_function(function) -> Structures:
         _running.discard(function)
 
 
-def one_path_each(
-    fn: gast.FunctionDef, found: Structures
-) -> gast.FunctionDef:
+def one_path_each(fn: gast.FunctionDef, found: Structures) -> gast.FunctionDef:
     """Reach every part of a container through the name of the whole; a new tree."""
     roots = found.all
     if not roots:
@@ -261,7 +273,12 @@ def one_path_each(
         changed.update(grammar.mutates(s))
     parameters = set(parameter_names(fn))
     steady = {r for r in roots - changed if count.get(r, 0) + (r in parameters) == 1}
-    counters = {n for s in grammar.statements(fn.body) if isinstance(s, gast.For) for n in grammar.writes(s)}
+    counters = {
+        n
+        for s in grammar.statements(fn.body)
+        if isinstance(s, gast.For)
+        for n in grammar.writes(s)
+    }
     uses = _PartUses(fn)
     paths: dict[str, gast.AST] = {}
 
@@ -270,15 +287,24 @@ def one_path_each(
         for stmt in body:
             stmt = _Paths(paths).visit(stmt) if paths else stmt
             for inner in grammar.BLOCKS:
-                if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
+                if getattr(stmt, inner, None) and not isinstance(
+                    stmt, gast.FunctionDef
+                ):
                     setattr(stmt, inner, block(getattr(stmt, inner)))
             name = _part(stmt)
-            if name and count[name] == 1 and name in uses.taken and name not in uses.other:
+            if (
+                name
+                and count[name] == 1
+                and name in uses.taken
+                and name not in uses.other
+            ):
                 value = stmt.value
                 keys = grammar.names_read(value) - {grammar.root(value)}
                 fixed = all(count.get(k, 0) + (k in parameters) == 1 for k in keys)
                 whole = grammar.root(value) in steady and (fixed or keys <= counters)
-                if whole and (not _is_slice(value) or _by_number(value, name, uses, counters)):
+                if whole and (
+                    not _is_slice(value) or _by_number(value, name, uses, counters)
+                ):
                     paths[name] = value
                     continue
             out.append(stmt)
@@ -329,7 +355,9 @@ def _by_key(fn: gast.FunctionDef) -> gast.FunctionDef:
             pair = isinstance(target, gast.Tuple) and len(target.elts) == 2
             if method == "items" and pair and isinstance(target.elts[0], gast.Name):
                 key, item = target.elts
-                lookup = gast.Subscript(grammar.name(owner), grammar.name(key.id), gast.Load())
+                lookup = gast.Subscript(
+                    grammar.name(owner), grammar.name(key.id), gast.Load()
+                )
                 return [
                     grammar.assign(key.id, value, stmt),
                     grammar.located(gast.Assign([item], lookup, None), stmt),
@@ -340,7 +368,9 @@ def _by_key(fn: gast.FunctionDef) -> gast.FunctionDef:
         out: list[gast.AST] = []
         for stmt in body:
             for inner in grammar.BLOCKS:
-                if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
+                if getattr(stmt, inner, None) and not isinstance(
+                    stmt, gast.FunctionDef
+                ):
                     setattr(stmt, inner, block(getattr(stmt, inner)))
             out += rewritten(stmt)
         return out
@@ -353,17 +383,23 @@ def _is_slice(value: gast.AST) -> bool:
     return isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice)
 
 
-def _by_number(value: gast.Subscript, name: str, uses: _PartUses, counters: set[str]) -> bool:
+def _by_number(
+    value: gast.Subscript, name: str, uses: _PartUses, counters: set[str]
+) -> bool:
     """Whether a slice begins at a known number and is only read by number."""
     low = value.slice.lower
     known = low is None or isinstance(low, gast.Constant) and low.value >= 0
-    return value.slice.step is None and known and all(
-        isinstance(k, gast.Name)
-        and k.id in counters
-        or isinstance(k, gast.Constant)
-        and type(k.value) is int
-        and k.value >= 0
-        for k in uses.keys.get(name, [None])
+    return (
+        value.slice.step is None
+        and known
+        and all(
+            isinstance(k, gast.Name)
+            and k.id in counters
+            or isinstance(k, gast.Constant)
+            and type(k.value) is int
+            and k.value >= 0
+            for k in uses.keys.get(name, [None])
+        )
     )
 
 
@@ -384,7 +420,9 @@ class _PartUses:
         self.other: set[str] = set()
         self.keys: dict[str, list[gast.AST]] = {}
         for stmt in grammar.statements(fn.body):
-            unpacked = isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Tuple)
+            unpacked = isinstance(stmt, gast.Assign) and isinstance(
+                stmt.targets[0], gast.Tuple
+            )
             if unpacked and isinstance(stmt.value, gast.Name):
                 self.taken.add(stmt.value.id)
                 continue
@@ -419,7 +457,9 @@ class _Paths(gast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node):
-        path = self.paths.get(node.value.id) if isinstance(node.value, gast.Name) else None
+        path = (
+            self.paths.get(node.value.id) if isinstance(node.value, gast.Name) else None
+        )
         if path is not None and _is_slice(path):
             # p[a:b][i] is p[a + i].
             low, key = path.slice.lower, self.visit(node.slice)

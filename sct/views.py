@@ -55,7 +55,9 @@ def in_place_forms(
         out: list[gast.AST] = []
         for stmt in body:
             for inner in grammar.BLOCKS:
-                if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
+                if getattr(stmt, inner, None) and not isinstance(
+                    stmt, gast.FunctionDef
+                ):
                     setattr(stmt, inner, block(getattr(stmt, inner)))
             out += _lowered(stmt, classify, names)
         return out
@@ -66,7 +68,9 @@ def in_place_forms(
 
 def _lowered(stmt, classify, names: Names) -> list[gast.AST]:
     value = getattr(stmt, "value", None)
-    if not isinstance(stmt, (gast.Assign, gast.Expr)) or not isinstance(value, gast.Call):
+    if not isinstance(stmt, (gast.Assign, gast.Expr)) or not isinstance(
+        value, gast.Call
+    ):
         return [stmt]
     op = classify(value)
     written = [k for k in value.keywords if k.arg == "out"]
@@ -108,6 +112,7 @@ def one_name_each(
     classify: Callable[[gast.AST], Operation],
     numbers: set[str],
     check: Callable[..., gast.AST],
+    names: Names,
 ) -> gast.FunctionDef:
     """Give every array that is written into one name wherever that matters.
 
@@ -126,6 +131,8 @@ def one_name_each(
         Names that only ever hold numbers, which nobody can write into.
     check : callable
         ``check(helper, arguments, names)``: the call of a run-time check.
+    names : Names
+        The function's supply of names.
 
     Returns
     -------
@@ -137,7 +144,7 @@ def one_name_each(
         return fn
     fn = grammar.clone(fn)
     flow = _MayAlias(fn, classify, numbers)
-    work = _Paths(fn, source, flow, check)
+    work = _Paths(fn, source, flow, check, names)
     body = work.block(fn.body)
     work.finish()
     fn.body = [
@@ -146,6 +153,9 @@ def one_name_each(
         *body,
     ]
     return fn
+
+
+GIVEN = "the caller's "
 
 
 class _MayAlias:
@@ -178,46 +188,48 @@ class _MayAlias:
         self.where = _places(fn.body)
         self.fixed = _fixed(fn)
 
-        def across(stmt: gast.AST, state: dict[str, frozenset]) -> None:
+        def across(stmt: gast.AST, state: dict[str, frozenset[str]]) -> None:
             for name in _written_into(stmt):
                 if name in numbers:
                     continue
-                group = state.get(name, frozenset())
-                direct = not isinstance(stmt, gast.AugAssign) or not isinstance(
-                    stmt.target, gast.Name
-                )
-                if direct:
-                    written.update(group)
-                for other, theirs in state.items():
-                    alive = other in self.live.get(id(stmt), ()) or (
-                        not direct and other in group and other != name
-                    )
-                    if other != name and theirs & group and alive and not (
-                        direct and self._apart(name, other, stmt)
-                    ):
-                        for n in (other, name):
-                            found = self.seconds.setdefault(n, [])
-                            if stmt not in found:
-                                found.append(stmt)
-            names = grammar.writes(stmt)
-            if not names or isinstance(stmt, gast.AugAssign):
+                direct = bool(grammar.mutates(stmt))
+                alive = self.live.get(id(stmt), set())
+                for other in sorted(state.get(name, frozenset())):
+                    if direct:
+                        written.add(other)
+                    if other not in alive or direct and self._apart(name, other, stmt):
+                        continue
+                    for n in (other, name):
+                        found = self.seconds.setdefault(n, [])
+                        if stmt not in found:
+                            found.append(stmt)
+            if isinstance(stmt, gast.AugAssign):
                 return
-            group = frozenset()
+            names = grammar.writes(stmt)
+            into: set[str] = set()
             if isinstance(stmt, gast.Assign):
-                for n in looks_into(stmt.value, classify):
-                    group |= state.get(n, frozenset())
+                into = looks_into(stmt.value, classify)
+            others = into.union(*[state.get(n, frozenset()) for n in into])
+            others -= set(names) | numbers
             for n in names:
-                # An array of its own, known by the statement that made it.
-                own = frozenset([id(stmt)]) if not group else group
-                state[n] = frozenset() if n in numbers else own
+                for m in state.pop(n, frozenset()):
+                    state[m] = state.get(m, frozenset()) - {n}
+            for n in set(names) - numbers if others or into else ():
+                # What is unpacked from one value may be one array.
+                theirs = others | (set(names) - {n} if into else set())
+                state[n] = frozenset(theirs)
+                for m in theirs:
+                    state[m] = state.get(m, frozenset()) | {n}
 
         def meet(a, b):
             return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in a | b}
 
-        start = {p: frozenset([p]) for p in self.parameters}
+        # A parameter refers to the array that the caller gave, whatever becomes of it.
+        start = {}
+        for p in self.parameters:
+            start[p], start[GIVEN + p] = frozenset([GIVEN + p]), frozenset([p])
         self.final = dataflow.Forward(across, meet).run(fn.body, start) or {}
-        self.copied = [p for p in self.parameters if p in written]
-
+        self.copied = [p for p in self.parameters if GIVEN + p in written]
 
     def _apart(self, name: str, other: str, store: gast.AST) -> bool:
         """Whether `other` looks into parts of `name` that a store does not touch."""
@@ -237,7 +249,9 @@ class _MayAlias:
                 if looks_into(value, self.classify):
                     return False
                 continue
-            if not (isinstance(value, gast.Subscript) and grammar.is_name(value.value, name)):
+            if not (
+                isinstance(value, gast.Subscript) and grammar.is_name(value.value, name)
+            ):
                 return False
             there = self.where[id(stmt)]
             # Turns that begin without the second name have nothing to do with it.
@@ -362,7 +376,8 @@ def returns_new(function: types.FunctionType) -> bool:
     returned = grammar.names_read(fn.body[-1].value) if fn.body[-1].value else set()
     # An argument's array is known by the name of its parameter.
     return all(
-        n in flow.final and not any(isinstance(t, str) for t in flow.final[n])
+        n in grammar.all_writes(fn.body) | set(parameter_names(fn))
+        and not any(m.startswith(GIVEN) for m in flow.final.get(n, ()))
         for n in returned
     )
 
@@ -370,7 +385,8 @@ def returns_new(function: types.FunctionType) -> bool:
 class _Paths:
     """Replaces second names by paths."""
 
-    def __init__(self, fn, source, flow: _MayAlias, check):
+    def __init__(self, fn, source, flow: _MayAlias, check, names: Names):
+        self.names = names
         self.fn, self.source, self.flow, self.check = fn, source, flow, check
         self.paths: dict[str, gast.AST] = {}
         self.definitions: dict[str, list[gast.AST]] = {}
@@ -380,6 +396,7 @@ class _Paths:
         # The arrays of which elements are taken for numbers, by number of indices.
         self.ranks: dict[str, set[int]] = {}
         self.elements: set[str] = set()
+        self.roots: set[str] = set()
         self.unclear: set[int] = set()
         self.pending: list[tuple[list, list]] = []
         for stmt in grammar.statements(fn.body):
@@ -410,11 +427,15 @@ class _Paths:
             if name and not self._is_element(stmt, name) and self._is_clear(stmt, name):
                 value = _Substitute(self.paths).visit(grammar.clone(stmt.value))
                 self.paths[name] = value
+                self.roots.add(grammar.root(value))
                 continue
             key = id(stmt)
             stmt = self._replaced(stmt)
+            out += self._operands_named(stmt)
             for inner in grammar.BLOCKS:
-                if getattr(stmt, inner, None) and not isinstance(stmt, gast.FunctionDef):
+                if getattr(stmt, inner, None) and not isinstance(
+                    stmt, gast.FunctionDef
+                ):
                     setattr(stmt, inner, self.block(getattr(stmt, inner)))
             out.append(stmt)
             for n in grammar.writes(stmt):
@@ -475,11 +496,39 @@ class _Paths:
         """A check that the elements taken of an array are numbers, not rows."""
         return [
             grammar.located(
-                self.check("check_rank", [grammar.constant(n)], {base: grammar.name(base)}),
+                self.check(
+                    "check_rank", [grammar.constant(n)], {base: grammar.name(base)}
+                ),
                 at,
             )
             for n in sorted(self.ranks.get(base, ()))
         ]
+
+    def _operands_named(self, stmt: gast.AST) -> list[gast.AST]:
+        """Give the parts that became operands names of their own, read just before."""
+        lead: list[gast.AST] = []
+        value = getattr(stmt, "value", None)
+        if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
+            stored = grammar.mutates(stmt) and not isinstance(value, gast.Name)
+            if stored and isinstance(value, gast.Subscript):
+                stmt.value = self._named(value, stmt, lead)
+            return lead
+        for field, old in gast.iter_fields(value):
+            if isinstance(old, (gast.Subscript, gast.Attribute)) and field != "func":
+                setattr(value, field, self._named(old, stmt, lead))
+            elif field == "args":
+                value.args = [
+                    self._named(a, stmt, lead) if isinstance(a, gast.Subscript) else a
+                    for a in old
+                ]
+        return lead
+
+    def _named(self, part: gast.AST, stmt: gast.AST, lead: list) -> gast.AST:
+        if grammar.root(part) not in self.roots:
+            return part
+        made = self.names.fresh(f"{grammar.root(part)}_part")
+        lead.append(grammar.assign(made, part, stmt))
+        return grammar.name(made)
 
     def _checked(self, stmt: gast.AugAssign, key: int) -> list[gast.AST]:
         """A check of what ``y += e`` changes: an array that has other names, or a number."""
@@ -501,7 +550,7 @@ class _Paths:
         inside = {id(s) for s in grammar.statements(home)}
         clear = (
             isinstance(stmt.targets[0], gast.Name)
-            and len(self.definitions[name]) == 1
+            and len(self._bindings(name)) == 1
             and name not in self.flow.parameters
             and _is_path(stmt.value)
             and all(id(s) in inside for s in self.readers.get(name, ()))
@@ -510,18 +559,24 @@ class _Paths:
         if clear:
             return True
         for write in self.flow.seconds[name]:
-            if not (isinstance(write, gast.AugAssign) and isinstance(write.target, gast.Name)):
-                raise unsupported(self.source, stmt, "this second name of an array", *WHY)
+            if not (
+                isinstance(write, gast.AugAssign)
+                and isinstance(write.target, gast.Name)
+            ):
+                raise unsupported(
+                    self.source, stmt, "this second name of an array", *WHY
+                )
             self.unclear.add(id(write))
         return False
 
+    def _bindings(self, name: str) -> list[gast.AST]:
+        """The statements that bind a name; ``x += e`` leaves an array what it is."""
+        found = self.definitions.get(name, ())
+        return [s for s in found if not isinstance(s, gast.AugAssign)]
+
     def _steady(self, name: str, inside: set[int]) -> bool:
         """Whether a name keeps its binding while a second name is in use."""
-        found = [
-            s
-            for s in self.definitions.get(name, ())
-            if not isinstance(s, gast.AugAssign)
-        ]
+        found = self._bindings(name)
         again = sum(id(s) in inside for s in found)
         return again == 0 or (len(found) == 1 and name not in self.flow.parameters)
 
@@ -585,7 +640,9 @@ def _is_path(value: gast.AST) -> bool:
             isinstance(value, gast.Call)
             and isinstance(value.func, gast.Attribute)
             and value.func.attr in ("reshape", "ravel", "transpose", "swapaxes")
-            and isinstance(value.func.value, (gast.Name, gast.Subscript, gast.Attribute))
+            and isinstance(
+                value.func.value, (gast.Name, gast.Subscript, gast.Attribute)
+            )
         ):
             value = value.func.value
         else:

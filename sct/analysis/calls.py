@@ -1,7 +1,7 @@
 """What is known of the result of a user's function, from its source.
 
-    def sigmoid(x):                       sigmoid(z) has the shape of z
-        return 1.0 / (1.0 + np.exp(-x))
+def sigmoid(x):                       sigmoid(z) has the shape of z
+    return 1.0 / (1.0 + np.exp(-x))
 """
 
 from __future__ import annotations

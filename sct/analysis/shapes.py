@@ -98,7 +98,9 @@ def normal(shape: Shape) -> Shape:
     if len(shape) < 2:
         return shape
     return frozenset(
-        r for r in shape if not (isinstance(r, tuple) and r[0] == "kept" and r[1] <= shape)
+        r
+        for r in shape
+        if not (isinstance(r, tuple) and r[0] == "kept" and r[1] <= shape)
     )
 
 
@@ -148,7 +150,11 @@ class Inference:
             if isinstance(expr.op, gast.MatMult):
                 return _matmul(left, right)
             both = broadcast(left, right)
-            if left.integer and right.integer and not isinstance(expr.op, (gast.Div, gast.Pow)):
+            if (
+                left.integer
+                and right.integer
+                and not isinstance(expr.op, (gast.Div, gast.Pow))
+            ):
                 return Fact(both.shape, both.rank, True, both.array)
             return both
         if isinstance(expr, gast.UnaryOp):
@@ -178,7 +184,9 @@ class Inference:
 
     def _attribute(self, expr: gast.Attribute, env: Mapping[str, Fact]) -> Fact:
         op = self.operation(expr)
-        owner = self.fact(expr.value, env) if isinstance(expr.value, gast.expr) else None
+        owner = (
+            self.fact(expr.value, env) if isinstance(expr.value, gast.expr) else None
+        )
         if expr.attr in ("ndim", "size"):
             return INTEGER
         if expr.attr == "shape" and owner is not None:
@@ -195,7 +203,9 @@ class Inference:
         if isinstance(expr.value, gast.Attribute) and expr.value.attr == "shape":
             if not isinstance(expr.slice, gast.Slice):
                 return INTEGER
-        if base.integer and any(r[0] == "shape" for r in base.shape if isinstance(r, tuple)):
+        if base.integer and any(
+            r[0] == "shape" for r in base.shape if isinstance(r, tuple)
+        ):
             return INTEGER if not isinstance(expr.slice, gast.Slice) else base
         pattern: list[object] = []
         removed, added, simple = 0, 0, True
@@ -215,7 +225,9 @@ class Inference:
                     pattern.append("at")
                     removed += 1
                 elif isinstance(part, (gast.List, gast.Tuple)) or not index.scalar:
-                    return unknown(("take", base.shape, index.shape, len(parts)), array=True)
+                    return unknown(
+                        ("take", base.shape, index.shape, len(parts)), array=True
+                    )
                 else:
                     return unknown(("pick", base.shape, text(part), len(parts)))
         while pattern and pattern[-1] == 0:
@@ -233,9 +245,12 @@ class Inference:
         key = ("cut", base.shape, tuple(pattern))
         if not simple:
             key = (*key, id(expr))
-        return unknown(key, rank=rank, integer=base.integer, array="..." in pattern or bool(
-            [p for p in pattern if p != "at"]
-        ))
+        return unknown(
+            key,
+            rank=rank,
+            integer=base.integer,
+            array="..." in pattern or bool([p for p in pattern if p != "at"]),
+        )
 
     def _call(self, expr: gast.Call, env: Mapping[str, Fact]) -> Fact:
         op = self.operation(expr)
@@ -295,7 +310,9 @@ class Inference:
         literal = not grammar.names_read(axis)
         if kept and literal:
             return unknown(("kept", fact.shape, words), rank=fact.rank, array=True)
-        if (keep is None or isinstance(keep, gast.Constant) and not keep.value) and literal:
+        if (
+            keep is None or isinstance(keep, gast.Constant) and not keep.value
+        ) and literal:
             count = len(axis.elts) if isinstance(axis, gast.Tuple) else 1
             rank = None if fact.rank is None else fact.rank - count
             if rank == 0:
@@ -494,15 +511,25 @@ def shapes(
                 )
             else:
                 key = (n, a[n].shape, b[n].shape)
-                if any(isinstance(r, tuple) and r[:2] == ("join", n) for r in a[n].shape):
-                    out[n] = Fact(a[n].shape, None if a[n].rank != b[n].rank else a[n].rank,
-                                  a[n].integer and b[n].integer, a[n].array and b[n].array)
+                if any(
+                    isinstance(r, tuple) and r[:2] == ("join", n) for r in a[n].shape
+                ):
+                    out[n] = Fact(
+                        a[n].shape,
+                        None if a[n].rank != b[n].rank else a[n].rank,
+                        a[n].integer and b[n].integer,
+                        a[n].array and b[n].array,
+                    )
                     continue
                 rank = a[n].rank if a[n].rank == b[n].rank else None
                 out[n] = joins.setdefault(
-                    key, unknown(("join", n, len(joins)), rank=rank,
-                                 array=a[n].array and b[n].array,
-                                 integer=a[n].integer and b[n].integer)
+                    key,
+                    unknown(
+                        ("join", n, len(joins)),
+                        rank=rank,
+                        array=a[n].array and b[n].array,
+                        integer=a[n].integer and b[n].integer,
+                    ),
                 )
         return out
 
@@ -525,7 +552,9 @@ def _checked(op: Operation, state: dict[str, Fact]) -> dict[str, Fact]:
     if op.callee is not runtime.check_rank:
         return {}
     (rank,) = [a.value for a in op.inputs]
-    return {n: replace(state[n], rank=rank, array=True) for n in op.keywords if n in state}
+    return {
+        n: replace(state[n], rank=rank, array=True) for n in op.keywords if n in state
+    }
 
 
 def _unpacked(stmt: gast.Assign, names: list[str], value: Fact) -> dict[str, Fact]:
@@ -572,11 +601,16 @@ def must_be_scalar(
         for place in grammar.places(stmt):
             element = grammar.clone(place)
             element.ctx = gast.Load()
-            if isinstance(stmt.value, gast.Name) and inference.fact(
-                element, known.get(stmt, {})
-            ).scalar:
+            if (
+                isinstance(stmt.value, gast.Name)
+                and inference.fact(element, known.get(stmt, {})).scalar
+            ):
                 state.add(stmt.value.id)
-        if wanted and isinstance(stmt, gast.Assign) and grammar.is_name(stmt.targets[0]):
+        if (
+            wanted
+            and isinstance(stmt, gast.Assign)
+            and grammar.is_name(stmt.targets[0])
+        ):
             operands = _scalar_operands(stmt.value, inference)
             state.update(operands)
             found |= operands
@@ -595,7 +629,10 @@ def _scalar_operands(value: gast.AST, inference: Inference) -> set[str]:
         op = inference.operation(value)
         if op.kind == "rule" and pointwise(op):
             return set(op.operands) | {
-                n for a in op.arguments.values() if isinstance(a, gast.Name) for n in [a.id]
+                n
+                for a in op.arguments.values()
+                if isinstance(a, gast.Name)
+                for n in [a.id]
             }
     return set()
 

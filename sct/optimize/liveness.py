@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 import gast
 
-from sct import grammar
 from sct.optimize.effects import Effects, stack_pop
 from sct.optimize.facts import Facts
 

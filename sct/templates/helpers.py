@@ -43,6 +43,7 @@ from sct.runtime_rules import (
     trace_adjoint,
     unstack_adjoint,
 )
+
 from .registry import adjoint, nondifferentiable
 
 nondifferentiable(size_along)
@@ -230,5 +231,10 @@ def lower_inverse_(out, a, *, out_bar):
 
 nondifferentiable(
     *(runtime.check_inexact, runtime.check_scalars, runtime.check_scalar_result),
-    *(runtime.check_seed, runtime.check_rank, runtime.check_arrays, runtime.check_numbers),
+    *(
+        runtime.check_seed,
+        runtime.check_rank,
+        runtime.check_arrays,
+        runtime.check_numbers,
+    ),
 )
