@@ -81,7 +81,7 @@ def check_scalar_result(function, out):
     if not number or getattr(out, "shape", ()):
         raise TypeError(
             f"{function} returned {describe(out)}; sct.grad differentiates scalars: "
-            "use sct.vjp or sct.jacobian"
+            "use sct.vjp"
         )
 
 

@@ -494,8 +494,8 @@ class _Line:
                 op.node,
                 f"this call of `{names.noun(op.node)}`",
                 f"its rule has no derivative with respect to `{blocked[0]}`",
-                "Hold that argument constant with a number, or give the function a rule "
-                "of your own with `@sct.adjoint`.",
+                "Hold that argument constant with a number, or give the function a "
+                "rule of your own with `@sct.adjoint`.",
             )
         if op.kind == "opaque":
             raise self.refuse(op)
@@ -929,7 +929,7 @@ class _Line:
         raise self.refuse(op)
 
     def _taken_apart(self, whole: gast.AST, coming, dying: set[str]) -> None:
-        """``a, *b, c = t``: ``t_bar[0] += a_bar``, ``t_bar[1:-1] += b_bar`` and so on."""
+        """``a, *b, c = t``: ``t_bar[0] += a_bar``, ``t_bar[1:-1] += b_bar``..."""
         targets = self.step.stmt.targets[0].elts
         count = len(targets)
         star = next(

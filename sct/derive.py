@@ -14,6 +14,7 @@ keep, gets its two sweeps apart::
 from __future__ import annotations
 
 import builtins
+import functools
 import types
 from dataclasses import dataclass, field, replace
 
@@ -223,8 +224,10 @@ class _Function:
                 return alias
         if kind == "builtin":
             value, wish = getattr(builtins, name), name
-            local = grammar.all_writes(self.fn.body) | set(parameter_names(self.fn))
-            if name not in local and self.normal.scope.lookup(name) is value:
+            if (
+                name not in self._local_names
+                and self.normal.scope.lookup(name) is value
+            ):
                 return name
         elif kind == "helper":
             value = getattr(runtime, name, None) or getattr(runtime_rules, name)
@@ -241,12 +244,15 @@ class _Function:
         self.resolve.statics[alias] = value
         return alias
 
+    @functools.cached_property
+    def _local_names(self) -> set[str]:
+        """The names that the function binds itself."""
+        return grammar.all_writes(self.fn.body) | set(parameter_names(self.fn))
+
     def _spelled(self, module: object, wish: str) -> str | None:
         """The user's own name for a module, when the function can see it."""
         if self._outer_names is None:
-            local = grammar.all_writes(self.fn.body) | set(parameter_names(self.fn))
-            self._local_names = local
-            self._outer_names = sorted(used_names(self.fn) - local)
+            self._outer_names = sorted(used_names(self.fn) - self._local_names)
         for n in [*self._outer_names, wish]:
             if n not in self._local_names and self.normal.scope.lookup(n) is module:
                 self.names.used.add(n)
@@ -676,13 +682,14 @@ class _Function:
             else f"({', '.join(names)}{',' * (len(names) == 1)})"
         )
         if self.mode == "grad":
-            text = f"Return ``{shown}``: the gradient in {inputs}, scaled by `{self.seed}`."
+            text = f"Return ``{shown}``: the gradient in {inputs}, "
+            text += f"scaled by `{self.seed}`."
             if len(text) > 78:
                 text = f"Return ``{shown}``: the gradient, scaled by `{self.seed}`."
         elif self.mode == "value_and_grad":
             text = (
-                f"Return ``(value, {shown})``: the value, and its gradient in {inputs}, "
-                f"scaled by `{self.seed}`."
+                f"Return ``(value, {shown})``: the value, and its gradient in "
+                f"{inputs}, scaled by `{self.seed}`."
             )
         else:
             text = (
@@ -738,7 +745,7 @@ class _Function:
 
     # -- the sweeps apart ----------------------------------------------------------
     def wrapper(self, name: str, derived: Derived) -> Unit:
-        """The derivative of a recursive function: its two sweeps, one after the other."""
+        """The derivative of a recursive function: one sweep after the other."""
         self.unit_name(derived.fwd)
         self.unit_name(derived.bwd)
         args, keywords = self._passed()
@@ -901,7 +908,8 @@ class _Function:
         return bound
 
     def _forward_half(self, name: str, body: list[gast.AST]) -> gast.FunctionDef:
-        said = f"Forward sweep of `{self.normal.source.name}`: return its value and the tape."
+        name_of = self.normal.source.name
+        said = f"Forward sweep of `{name_of}`: return its value and the tape."
         args = grammar.clone(self.normal.fn.args)
         body = [gast.Expr(grammar.constant(said)), *body]
         return polish.early_returns(self._function(name, args, body))

@@ -7,20 +7,20 @@ source
 ANF (A-normal form), after `sct.desugar` and `sct.anf`
     one operation on atoms per statement::
 
-        function ::= def f(parameters): block                 ending in the only `return`
+        function ::= def f(parameters): block           ending in the only `return`
         block    ::= statement*
         statement::= name = op  |  name, ... = op  |  op       (the last for its effect)
                    | if test: block else: block
-                   | for name in range(index, ...): block      (also reversed(range(...));
-                                                             other iterables are lowered)
+                   | for name in range(index, ...): block      (or reversed(range(...)))
                    | while test: block
                    | break                                     (last in its block)
                    | with expr, ...: block  |  assert test, expr  |  raise expr
                    | probe                                   (a `Probe`)
-                   | pass  |  def g(...): ...                   (untouched local function)
+                   | pass  |  def g(...): ...               (untouched local function)
                    | return atom  |  return (atom, ...)
         op       ::= atom | (atom, ...) | [atom, ...] | atom ⊕ atom | ⊖ atom
-                   | callee(atom, ..., key=atom, *atom, **atom) | atom[index] | atom.attr
+                   | callee(atom, ..., key=atom, *atom, **atom)
+                   | atom[index] | atom.attr
                    | comparison | boolean | f-string | lambda   (never differentiated)
         atom     ::= name | constant
         callee   ::= name | name.attr.attr...
@@ -105,7 +105,10 @@ def assign(
 def call(func: str | gast.AST, *args: gast.AST, **keywords: gast.AST) -> gast.Call:
     """``func(*args, **keywords)``; a dotted string is an attribute chain."""
     if isinstance(func, str):
-        func = expression(func)
+        first, *attributes = func.split(".")
+        func = name(first)
+        for attr in attributes:
+            func = gast.Attribute(func, attr, gast.Load())
     return gast.Call(
         func, list(args), [gast.keyword(k, v) for k, v in keywords.items()]
     )
@@ -220,7 +223,7 @@ SIZES = frozenset({"shape", "ndim", "size", "dtype"})
 
 
 def blocks(stmt: gast.AST) -> Iterator[list[gast.AST]]:
-    """The blocks directly inside a compound statement (not those of a local function)."""
+    """The blocks directly inside a compound statement, no local function."""
     if isinstance(stmt, COMPOUND):
         for field in BLOCKS:
             inner = getattr(stmt, field, None)
@@ -404,7 +407,7 @@ def free_names(fn: gast.FunctionDef | gast.Lambda) -> set[str]:
 
 
 def heads(stmt: gast.AST) -> list[gast.AST]:
-    """The expressions that a statement itself evaluates (a compound one: its head only)."""
+    """The expressions that a statement itself evaluates, in its head only."""
     if isinstance(stmt, gast.Assign):
         return [stmt.value, *[t for t in stmt.targets if not isinstance(t, gast.Name)]]
     if isinstance(stmt, Comment):

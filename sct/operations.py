@@ -34,7 +34,8 @@ class Operation:
     Attributes
     ----------
     kind : str
-        ``"copy"``, ``"store"``, ``"tuple"``, ``"rule"``, ``"call"`` (a function of the user's),
+        ``"copy"``, ``"store"``, ``"append"``, ``"tuple"`` (any display), ``"rule"``,
+        ``"call"`` (a function of the user's),
         ``"constant"`` (no derivative) or ``"opaque"`` (not known: refused when a
         varied value goes in).
     node : gast.AST

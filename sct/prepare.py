@@ -232,8 +232,8 @@ class _Preparation:
     def listed(self, stmt: gast.For) -> list[gast.AST]:
         """Make a list of what is iterated over, if that might be no sequence.
 
-        A loop over `d` came here as one over ``range(len(d))`` that reads ``d[i]``; that
-        is the same for arrays and lists, and not for a dict.
+        A loop over `d` came here as one over ``range(len(d))`` that reads ``d[i]``;
+        that is the same for arrays and lists, and not for a dict.
         """
         lead = []
         for name in sorted(_iterated(stmt) - self.varied):
@@ -286,7 +286,7 @@ def _unique_flags(fn: gast.FunctionDef) -> set[str]:
 
 
 def _is_plain(index: gast.AST, integers: set[str]) -> bool:
-    """Whether an index is made of slices and numbers, so that it names nothing twice."""
+    """Whether an index is made of slices and numbers: it names nothing twice."""
     parts = index.elts if isinstance(index, gast.Tuple) else [index]
     return all(
         isinstance(p, (gast.Slice, gast.Constant))

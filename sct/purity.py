@@ -24,17 +24,17 @@ from sct.resolve import MISSING
 from sct.templates.array_api import role
 
 PURE_BUILTINS = {
-    abs, bool, complex, divmod, enumerate, float, int, isinstance, issubclass, len, list,
-    max, min, pow, range, repr, reversed, round, slice, str, sum, tuple, type, zip,
-    hash, id, callable, dict, set, frozenset, bytes, format, sorted, all, any,
+    abs, bool, complex, divmod, enumerate, float, int, isinstance, issubclass, len,
+    list, max, min, pow, range, repr, reversed, round, slice, str, sum, tuple, type,
+    zip, hash, id, callable, dict, set, frozenset, bytes, format, sorted, all, any,
 }  # fmt: skip
 IMPURE = {print, input, open, next, iter, exec, eval, setattr, delattr}
 CHECKS = {f for n, f in vars(runtime).items() if n.startswith("check_")}
 VIEWS = {
     np.transpose, np.reshape, np.ravel, np.squeeze, np.expand_dims, np.swapaxes,
-    np.moveaxis, np.broadcast_to, np.asarray, np.ascontiguousarray, np.diag, np.diagonal,
-    np.flip, np.atleast_1d, np.atleast_2d, np.split, np.real, np.imag, np.nan_to_num,
-    np.triu, np.tril, runtime.unbroadcast,
+    np.moveaxis, np.broadcast_to, np.asarray, np.ascontiguousarray, np.diag,
+    np.diagonal, np.flip, np.atleast_1d, np.atleast_2d, np.split, np.real, np.imag,
+    np.nan_to_num, np.triu, np.tril, runtime.unbroadcast,
 }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ SHARED = (
     "Return the value, and let the caller keep it.",
 )
 IN_PLACE = (
-    "an array would be changed in place, and what else refers to it is not followed yet",
+    "it may change an array in place, and what it does is not followed yet",
     "Build the new value instead: `x = x + y`, `np.where`, `np.concatenate` or "
     "`np.stack`.",
 )
@@ -51,7 +51,7 @@ def refusal(source: object, op: Operation) -> UnsupportedError:
             source,
             node,
             "a container of active values",
-            "tuples, lists and dicts are followed only where they are taken apart at once",
+            "it is not made of names and numbers alone, so its parts are not followed",
             "Give each value a name of its own.",
         )
     if isinstance(

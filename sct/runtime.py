@@ -195,7 +195,7 @@ def check_scalars(function, /, **arguments):
         if getattr(x, "shape", ()):
             raise ArgumentError(
                 f"{name} is {describe(x)}: {function} gives a scalar only for scalar "
-                f"{name}; for arrays use sct.vjp or sct.jacobian"
+                f"{name}; for arrays use sct.vjp"
             )
 
 
@@ -205,7 +205,7 @@ def check_scalar_result(function, out):
     if not number or getattr(out, "shape", ()):
         raise ArgumentError(
             f"{function} returned {describe(out)}; sct.grad differentiates scalars: "
-            "use sct.vjp or sct.jacobian"
+            "use sct.vjp"
         )
 
 
@@ -232,7 +232,7 @@ def check_rank(rank, /, **arrays):
         if len(getattr(x, "shape", ())) != rank:
             raise ArgumentError(
                 f"{name} is {describe(x)}: its elements are taken for numbers here, so "
-                f"it must have {rank} axes; write into its rows with {name}[i][...] += y"
+                f"it must have {rank} axes; write into rows with {name}[i][...] += y"
             )
 
 
@@ -252,5 +252,5 @@ def check_numbers(**arguments):
         if getattr(x, "shape", ()):
             raise ArgumentError(
                 f"{name} is {describe(x)}: which other names refer to it when "
-                f"`{name} += ...` changes it cannot be told; write {name} = {name} + ..."
+                f"`{name} += ...` changes it is not known; write {name} = {name} + ..."
             )

@@ -485,7 +485,7 @@ def pad_adjoint(g, array, pad_width):
 
 
 def stored_at(buffer, index):
-    """Return ``buffer[index]``, with zero where a later item of the index is the same."""
+    """Return ``buffer[index]``, zero where a later item of the index is the same."""
     part = buffer[index].copy()
     last = np.full(buffer.shape, -1)
     order = np.arange(part.size).reshape(part.shape)

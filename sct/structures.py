@@ -5,11 +5,11 @@
     layer = params["hidden"]           z = x @ params["hidden"]["w"]
     z = x @ layer["w"]          ──►
 
-A part is reached through the name of the whole, so that its adjoint is the same part of
-the adjoint of the whole: ``params_bar["hidden"]["w"] += ...``.  What a parameter is shows
-in how it is used: a string as a subscript makes it a dict, an attribute that arrays do
-not have an object.  One that is only indexed and unpacked may be a sequence or an array;
-the emitted code serves both.
+A part is reached through the name of the whole, so that its adjoint is the same part
+of the adjoint of the whole: ``params_bar["hidden"]["w"] += ...``.  What a parameter is
+shows in how it is used: a string as a subscript makes it a dict, an attribute that
+arrays do not have an object.  One that is only indexed and unpacked may be a sequence
+or an array; the emitted code serves both.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from sct.operations import Operation, Resolver
 
 WHY = (
     "an array is written in place, and which names refer to it cannot be decided here",
-    "Copy it first (`y = y.copy()`), or build the new value instead of writing into it.",
+    "Copy it first (`y = y.copy()`), or build the new value instead of writing.",
 )
 # Functions whose result looks into their first argument's array.
 VIEWS = {
@@ -531,7 +531,7 @@ class _Paths:
         return grammar.name(made)
 
     def _checked(self, stmt: gast.AugAssign, key: int) -> list[gast.AST]:
-        """A check of what ``y += e`` changes: an array that has other names, or a number."""
+        """A check of what ``y += e`` changes: an array of other names, or a number."""
         shared = [n for n, s in self.flow.seconds.items() if key in map(id, s)]
         name = stmt.target.id
         if not shared or name in self.elements:

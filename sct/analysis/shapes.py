@@ -495,42 +495,25 @@ def shapes(
         state.update(facts)
         found.targets[stmt] = facts
 
+    def joined(name: str, f: Fact, g: Fact) -> Fact:
+        if f == g:
+            return f
+        rank = f.rank if f.rank == g.rank else None
+        integer, array = f.integer and g.integer, f.array and g.array
+        again = any(isinstance(r, tuple) and r[:2] == ("join", name) for r in f.shape)
+        if again or f.shape == g.shape:
+            return Fact(f.shape, rank, integer, array)
+        new = unknown(
+            ("join", name, len(joins)), rank=rank, integer=integer, array=array
+        )
+        return joins.setdefault((name, f.shape, g.shape), new)
+
     def meet(a: dict[str, Fact], b: dict[str, Fact]) -> dict[str, Fact]:
-        out = {}
-        for n in a.keys() | b.keys():
-            if n not in a or n not in b:
-                out[n] = a.get(n) or b.get(n)
-            elif a[n] == b[n]:
-                out[n] = a[n]
-            elif a[n].shape == b[n].shape:
-                out[n] = Fact(
-                    a[n].shape,
-                    a[n].rank if a[n].rank == b[n].rank else None,
-                    a[n].integer and b[n].integer,
-                    a[n].array and b[n].array,
-                )
-            else:
-                key = (n, a[n].shape, b[n].shape)
-                if any(
-                    isinstance(r, tuple) and r[:2] == ("join", n) for r in a[n].shape
-                ):
-                    out[n] = Fact(
-                        a[n].shape,
-                        None if a[n].rank != b[n].rank else a[n].rank,
-                        a[n].integer and b[n].integer,
-                        a[n].array and b[n].array,
-                    )
-                    continue
-                rank = a[n].rank if a[n].rank == b[n].rank else None
-                out[n] = joins.setdefault(
-                    key,
-                    unknown(
-                        ("join", n, len(joins)),
-                        rank=rank,
-                        array=a[n].array and b[n].array,
-                        integer=a[n].integer and b[n].integer,
-                    ),
-                )
+        out = {**b, **a}
+        for n, f in a.items():
+            g = b.get(n, f)
+            if g is not f:
+                out[n] = joined(n, f, g)
         return out
 
     flow = dataflow.Forward(transfer, meet)

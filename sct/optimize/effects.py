@@ -220,7 +220,10 @@ class Effects:
         elif isinstance(s, gast.For):
             into, value = _roots(s.target), s.iter
         elif isinstance(s, gast.With):
-            into, value = self.notes.of(s).writes, gast.Tuple(grammar.heads(s), gast.Load())
+            into, value = (
+                self.notes.of(s).writes,
+                gast.Tuple(grammar.heads(s), gast.Load()),
+            )
         else:
             into, value = [], None
         if isinstance(value, (gast.List, gast.Tuple)) and isinstance(s, gast.Assign):

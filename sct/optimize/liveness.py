@@ -139,7 +139,10 @@ class _Solver:
             read, bound = read | other_read, bound & other_bound
         elif isinstance(s, _LOOPS):
             read, _ = self._block_summary(s.body)
-            read = read.difference(self.notes.of(s).writes) | self._block_summary(s.orelse)[0]
+            read = (
+                read.difference(self.notes.of(s).writes)
+                | self._block_summary(s.orelse)[0]
+            )
             bound = set()
         elif isinstance(s, gast.With):
             read, bound = self._block_summary(s.body)[0], set()

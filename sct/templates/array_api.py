@@ -1,7 +1,7 @@
 """Functions by which code is written for any array library.
 
-``xp = array_namespace(x)`` finds at run time the namespace that `x` belongs to.  For the
-analysis it is NumPy's, whose names all of them share; the text keeps saying ``xp``.
+``xp = array_namespace(x)`` finds at run time the namespace that `x` belongs to.  For
+the analysis it is NumPy's, whose names all share; the text keeps saying ``xp``.
 ``x = xp_promote(x, xp=xp)`` hands on its argument as a floating-point array.
 """
 
