@@ -6,8 +6,6 @@ a `Run`: a call without arguments, and what turns its result into NumPy arrays.
 primal     the program itself
 hand       its hand-written gradient (programs.py); hand:X, further ones
 sct        sct.grad of the program as written
-sct:like   the same, with `like=` the arguments
-sct:speed  the same, with `optimize="speed"` as well
 autograd   HIPS autograd: the program as written where it can, else the rewrite in
            autograd_programs.py, noted "rw"
 jax        jit(grad) of the version in jax_programs.py, 64 bit; jax:X, other versions
@@ -31,7 +29,7 @@ import programs
 
 import sct
 
-DEFAULT = ("primal", "hand", "sct", "sct:like", "sct:speed", "autograd", "jax", "torch")
+DEFAULT = ("primal", "hand", "sct", "autograd", "jax", "torch")
 
 
 @dataclass
@@ -110,8 +108,6 @@ class Columns:
         for label, gradient in p.alts.items():
             yield f"hand:{label}", lambda a, g=gradient: Run(lambda: g(*a), arrays)
         yield "sct", lambda a: self._sct(p, a)
-        yield "sct:like", lambda a: self._sct(p, a, like=a)
-        yield "sct:speed", lambda a: self._sct(p, a, like=a, optimize="speed")
         if self.autograd:
             yield "autograd", lambda a: self._autograd(p, a)
         if self.jax and p.name in self.jax_programs.FNS:
@@ -130,11 +126,9 @@ class Columns:
             self.made[key] = make()
         return self.made[key]
 
-    def _sct(self, p, args, **options):
-        # With `like` a gradient belongs to the shapes it was made for.
-        shapes = tuple(map(np.shape, args)) if options else None
-        key = "sct", p.name, shapes, options.get("optimize")
-        gradient = self._once(key, lambda: sct.grad(p.fn, wrt=p.wrt, **options))
+    def _sct(self, p, args):
+        key = "sct", p.name
+        gradient = self._once(key, lambda: sct.grad(p.fn, wrt=p.wrt))
         return Run(lambda: gradient(*args), arrays)
 
     def _sct_numba(self, p, args):

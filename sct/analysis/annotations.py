@@ -73,6 +73,10 @@ def _array(root: object, found: object) -> Fact:
     """An alias such as ``Array = NDArray[np.float64]``, or the array class itself."""
     if found is np.ndarray:
         return unknown(root, array=True)
+    if getattr(typing.get_origin(found), "__name__", "") == "NDArray":
+        # As NumPy spells it where the language has type aliases.
+        (kind,) = typing.get_args(found)
+        return unknown(root, array=True, inexact=_is_inexact(kind))
     if typing.get_origin(found) is np.ndarray:
         arguments = typing.get_args(found)
         inner = typing.get_args(arguments[1]) if len(arguments) > 1 else ()
