@@ -28,7 +28,15 @@ from sct.analysis.activity import activity
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.calls import result_fact
 from sct.analysis.passing import passing
-from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, must_be_scalar, shapes
+from sct.analysis.shapes import (
+    NUMBER,
+    Fact,
+    Inference,
+    Shapes,
+    must_be_scalar,
+    shapes,
+    with_stores,
+)
 from sct.analysis.shift import without_free_extrema
 from sct.arguments import parameter_names
 from sct.entry import entry
@@ -391,6 +399,7 @@ class _Function:
         self.entry_scalars = entry & set(facts)
         self.result = shapes(fn, facts, self.inference, **known).result
         found = shapes(fn, facts, self.inference, True, scalar, **known)
+        found = with_stores(fn, found, self.inference)
         self.shapes = found
         operations = without_free_extrema(fn, operations, found)
         active = activity(fn, operations, wrt)

@@ -182,21 +182,22 @@ _WORDS = frozenset(
     )
     for cls in [kind, *kind.__subclasses__()]
 )
-_parts: dict[type, tuple[str, ...]] = {gast.Constant: ()}
 
 
-def parts(cls: type[gast.AST]) -> tuple[str, ...]:
-    """The fields of a class of nodes in which expressions or statements stand."""
-    found = _parts.get(cls)
-    if found is None:
-        found = _parts[cls] = tuple(f for f in cls._fields if f not in _PLAIN)
-    return found
+class _Parts(dict):
+    def __missing__(self, cls: type[gast.AST]) -> tuple[str, ...]:
+        found = self[cls] = tuple(f for f in cls._fields if f not in _PLAIN)
+        return found
+
+
+# For each class of nodes, the fields in which expressions or statements stand.
+PARTS = _Parts({gast.Constant: ()})
 
 
 def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly below one, operators and contexts left out."""
     found: list[gast.AST] = []
-    for name in parts(type(node)):
+    for name in PARTS[type(node)]:
         value = getattr(node, name, None)
         if type(value) is list:
             found += [v for v in value if isinstance(v, gast.AST)]
@@ -291,6 +292,8 @@ def target_names(target: gast.AST) -> list[str]:
 def writes(stmt: gast.AST) -> list[str]:
     """The names that a statement itself binds (a compound one: in its head only)."""
     if isinstance(stmt, (gast.Assign, Probe)):
+        if len(stmt.targets) == 1 and isinstance(stmt.targets[0], gast.Name):
+            return [stmt.targets[0].id]
         return [n for t in stmt.targets for n in target_names(t)]
     if isinstance(stmt, (gast.AugAssign, gast.AnnAssign)):
         return target_names(stmt.target)

@@ -383,11 +383,11 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
     for n in order:
         stem = SUFFIX.sub("", n).rstrip("_")
         stems[stem] = stems.get(stem, 0) + 1
+    loose = facts.temporary - settled
     movable = [
         n
         for n in order
-        if n in facts.temporary - settled
-        and (SUFFIX.search(n) or stems[SUFFIX.sub("", n).rstrip("_")] > 1)
+        if n in loose and (SUFFIX.search(n) or stems[SUFFIX.sub("", n).rstrip("_")] > 1)
     ]
     if not movable:
         return fn

@@ -112,7 +112,8 @@ class _Plan:
             if element and grammar.is_name(stmt.value.value, n):
                 # Elements are at hand as long as the array is.
                 continue
-            if not self.steady(n) and not self._needed(steps, i, n):
+            known = self.steady(n) or self._needed(steps, i, n)
+            if not known and not self._is_part(steps[:i], n):
                 return
         user.adjoint.insert(0, grammar.clone(stmt))
         for s in span:
@@ -123,6 +124,15 @@ class _Plan:
         for n in operands:
             self.readers.setdefault(n, []).append(user)
             last[n] = max(last.get(n, -1), at)
+
+    def _is_part(self, steps: list[Step], name: str) -> bool:
+        """Whether a name is a part of an array, which costs nothing to take again."""
+        return name in self.single and any(
+            isinstance(s.stmt, gast.Assign)
+            and grammar.is_name(s.stmt.targets[0], name)
+            and isinstance(s.stmt.value, gast.Subscript)
+            for s in steps
+        )
 
     def _needed(self, steps: list[Step], i: int, name: str) -> bool:
         """Whether an adjoint of the block reads the value of `name` at step `i`."""

@@ -552,6 +552,80 @@ def _unpacked(stmt: gast.Assign, names: list[str], value: Fact) -> dict[str, Fac
     return {n: unknown((n, id(stmt)), rank=rank) for n in names}
 
 
+def with_stores(fn: gast.FunctionDef, found: Shapes, inference: Inference) -> Shapes:
+    """What a store says of the value that is stored.
+
+    ``u[1:-1] = a * u[1:-1] + e`` writes a value no larger than the place; one that the
+    place's own shape went into is no smaller either, whatever `a` and `e` are.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function in ANF.
+    found : Shapes
+        Its facts.
+    inference : Inference
+        Facts of single expressions.
+
+    Returns
+    -------
+    Shapes
+        The facts, with those of such values and of what they are made from.
+    """
+    count: dict[str, int] = {}
+    for stmt in grammar.statements(fn.body):
+        for n in grammar.writes(stmt):
+            count[n] = count.get(n, 0) + 1
+    better: dict[str, Fact] = {}
+
+    def block(body: list[gast.AST]) -> None:
+        made: dict[str, gast.Assign] = {}
+        for stmt in body:
+            for inner in grammar.blocks(stmt):
+                block(inner)
+            for place in grammar.places(stmt):
+                if isinstance(stmt.value, gast.Name):
+                    read = grammar.clone(place)
+                    read.ctx = gast.Load()
+                    whole = inference.fact(read, found.operands.get(stmt, {}))
+                    if whole.shape:
+                        follow(stmt.value.id, whole, made)
+            if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
+                made[stmt.targets[0].id] = stmt
+
+    def follow(name: str, whole: Fact, made: dict[str, gast.Assign]) -> None:
+        pending = [name]
+        while pending:
+            n = pending.pop()
+            if n not in made or count[n] != 1 or n in better:
+                continue
+            fact = found.targets[made[n]][n]
+            if not whole.shape <= fact.shape:
+                continue
+            better[n] = replace(
+                fact, shape=whole.shape, rank=whole.rank, raw=fact.shape
+            )
+            value = made[n].value
+            if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
+                op = inference.operation(value)
+                if op.kind == "rule" and pointwise(op):
+                    pending += op.operands
+
+    block(fn.body)
+
+    def refine(facts: dict[str, Fact]) -> dict[str, Fact]:
+        return {n: better.get(n, f) for n, f in facts.items()}
+
+    if not better:
+        return found
+    return Shapes(
+        {s: refine(f) for s, f in found.operands.items()},
+        {s: refine(f) for s, f in found.targets.items()},
+        {p: refine(f) for p, f in found.points.items()},
+        found.result,
+    )
+
+
 def must_be_scalar(
     fn: gast.FunctionDef,
     inference: Inference,

@@ -21,7 +21,7 @@ def replaced(node: gast.AST, **fields: object) -> gast.AST:
 def map_children(node: gast.AST, change: Callable[[gast.AST], gast.AST]) -> gast.AST:
     """`node` with `change` applied to each child; `node` itself when none changes."""
     fields = {}
-    for name in grammar.parts(type(node)):
+    for name in grammar.PARTS[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, gast.AST):
             new = change(value)

@@ -1,0 +1,2003 @@
+"""Programs as people write them: the gradient is that of differences.
+
+Loop kernels of numerical suites, objectives of machine learning and vision, containers
+and objects of parameters, and the many ways in which two names can mean one array.
+
+What stands under `kernel` has to work.  What stands under `refused` or `refuses` cannot
+be followed yet and says so: before anything runs and at its line, or when the gradient
+is called.  What stands under `broken` is wrong, or fails without saying why.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import linecache
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import sct
+
+KERNELS: list = []
+REFUSED_FOR_NOW: list = []
+REFUSED_WHEN_CALLED: list = []
+
+
+def kernel(*args, wrt=None, into=KERNELS, marks=()):
+    """The function below, differentiated with respect to all of `args` or to `wrt`."""
+
+    def keep(f):
+        chosen = tuple(range(len(args))) if wrt is None else wrt
+        into.append(pytest.param(f, args, chosen, id=f.__name__, marks=marks))
+        return f
+
+    return keep
+
+
+refused = functools.partial(kernel, into=REFUSED_FOR_NOW)
+refuses = functools.partial(kernel, into=REFUSED_WHEN_CALLED)
+
+
+def broken(reason, error, *args):
+    return kernel(*args, marks=pytest.mark.xfail(reason=reason, raises=error))
+
+
+def draw(*shape, seed=0, low=0.5, high=1.5):
+    return np.random.default_rng((seed, *shape)).uniform(low, high, shape)
+
+
+# -- differences through any structure -------------------------------------------------
+def mapped(value, change):
+    """`value` with each float and each array of floats changed."""
+    if isinstance(value, (float, np.floating)):
+        return change(value)
+    if isinstance(value, np.ndarray):
+        return change(value) if value.dtype.kind == "f" else value.copy()
+    if isinstance(value, dict):
+        return type(value)({k: mapped(v, change) for k, v in value.items()})
+    if hasattr(value, "_fields"):
+        return type(value)(*[mapped(v, change) for v in value])
+    if isinstance(value, (list, tuple)):
+        return type(value)([mapped(v, change) for v in value])
+    if hasattr(value, "__dict__") and not callable(value):
+        new = copy.copy(value)
+        for k, v in vars(value).items():
+            object.__setattr__(new, k, mapped(v, change))
+        return new
+    return value
+
+
+def leaves(value) -> list:
+    """The floats and arrays of floats of a structure, in its order."""
+    found = []
+    mapped(value, lambda leaf: found.append(leaf) or leaf)
+    return found
+
+
+def step(value, by, seed):
+    """`value` moved along a direction drawn for `seed`."""
+    rng = np.random.default_rng(seed)
+    return mapped(value, lambda leaf: leaf + by * rng.normal(size=np.shape(leaf)))
+
+
+def along(value, bar, seed) -> float:
+    """The inner product of `bar` and the direction drawn for `seed`."""
+    rng = np.random.default_rng(seed)
+    total = 0.0
+    for leaf, part in zip(leaves(value), matching(value, bar), strict=True):
+        assert np.shape(part) == np.shape(leaf)
+        total += np.sum(part * rng.normal(size=np.shape(leaf)))
+    return total
+
+
+def matching(value, bar) -> list:
+    """The parts of `bar` where `value` has floats, in the same order."""
+    if isinstance(value, (float, np.floating)):
+        return [bar]
+    if isinstance(value, np.ndarray):
+        return [bar] if value.dtype.kind == "f" else []
+    if not leaves(value):
+        return []
+    assert type(bar) is type(value)
+    if isinstance(value, dict):
+        assert list(bar) == list(value)
+        return [p for k in value for p in matching(value[k], bar[k])]
+    if isinstance(value, (list, tuple)):
+        return [p for v, b in zip(value, bar, strict=True) for p in matching(v, b)]
+    return matching(vars(value), vars(bar))
+
+
+def slope(f, args, i, seed) -> float:
+    """The derivative of `f` along a direction in argument `i`, by differences."""
+
+    def at(by):
+        moved = [copy.deepcopy(a) for a in args]
+        moved[i] = step(args[i], by, seed)
+        return f(*moved)
+
+    h = 1e-3
+    wide = (at(h) - at(-h)) / (2 * h)
+    narrow = (at(h / 2) - at(-h / 2)) / h
+    narrower = (at(h / 4) - at(-h / 4)) / (h / 2)
+    first, second = (4 * narrow - wide) / 3, (4 * narrower - narrow) / 3
+    return (16 * second - first) / 15
+
+
+def unchanged(before, after):
+    for b, a in zip(leaves(before), leaves(after), strict=True):
+        np.testing.assert_array_equal(b, a)
+
+
+def check(f, args, wrt):
+    given = copy.deepcopy(args)
+    expected = f(*copy.deepcopy(args))
+    bars = sct.grad(f, wrt=wrt)(*args)
+    unchanged(given, args)
+    value, again = sct.value_and_grad(f, wrt=wrt)(*args)
+    unchanged(given, args)
+    assert value == expected
+    for i, bar, same in zip(wrt, bars, again, strict=True):
+        size = max(float(np.max(np.abs(p))) for p in matching(args[i], bar))
+        for seed in range(2):
+            got = along(args[i], bar, seed)
+            slack = 1e-7 * (1.0 + size + abs(value))
+            assert got == pytest.approx(slope(f, args, i, seed), abs=slack), i
+            assert got == pytest.approx(along(args[i], same, seed), rel=1e-10), i
+
+
+@pytest.mark.parametrize("f, args, wrt", KERNELS)
+def test_gradient(f, args, wrt):
+    check(f, args, wrt)
+
+
+@pytest.mark.parametrize("f, args, wrt", REFUSED_FOR_NOW)
+def test_refused_for_now(f, args, wrt):
+    assert np.isfinite(f(*copy.deepcopy(args)))
+    with pytest.raises(sct.UnsupportedError) as caught:
+        sct.grad(f, wrt=wrt)
+    e = caught.value
+    assert e.filename == __file__
+    assert f'"{__file__}", line {e.lineno}' in str(e)
+    assert e.text.strip() == linecache.getline(__file__, e.lineno).strip()
+
+
+@pytest.mark.parametrize("f, args, wrt", REFUSED_WHEN_CALLED)
+def test_refused_when_called(f, args, wrt):
+    given = copy.deepcopy(args)
+    assert np.isfinite(f(*copy.deepcopy(args)))
+    df = sct.grad(f, wrt=wrt)
+    with pytest.raises(sct.ArgumentError, match="write "):
+        df(*args)
+    unchanged(given, args)
+
+
+# -- loop kernels ----------------------------------------------------------------------
+@refused(draw(9), 4, wrt=(0,))
+def jacobi_1d_swapped(a, steps):
+    u = a.copy()
+    un = a.copy()
+    for _ in range(steps):
+        for i in range(1, len(u) - 1):
+            un[i] = 0.33333 * (u[i - 1] + u[i] * u[i] + u[i + 1])
+        u, un = un, u
+    return np.sum(u * u)
+
+
+@kernel(draw(9), draw(9, seed=1), 3, wrt=(0, 1))
+def jacobi_1d_slices(A, B, steps):
+    for _t in range(steps):
+        B[1:-1] = 0.33333 * (A[:-2] + A[1:-1] + A[2:])
+        A[1:-1] = 0.33333 * (B[:-2] + B[1:-1] * B[1:-1] + B[2:])
+    return (A * B).sum()
+
+
+@kernel(draw(5, 5), draw(5, 5, seed=1), 2, wrt=(0, 1))
+def jacobi_2d(A, B, steps):
+    n = A.shape[0]
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                B[i, j] = 0.2 * (
+                    A[i, j] * A[i, j]
+                    + A[i, j - 1]
+                    + A[i, 1 + j]
+                    + A[1 + i, j]
+                    + A[i - 1, j]
+                )
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                A[i, j] = 0.2 * (
+                    B[i, j] * B[i - 1, j] + B[i, j - 1] + B[i, 1 + j] + B[1 + i, j]
+                )
+    return float(np.sum(A)) if steps < 0 else np.sum(A) + B[2, 2]
+
+
+@refused(draw(5, 5), 2, wrt=(0,))
+def jacobi_2d_slices(A, steps):
+    A = A.copy()
+    B = np.empty_like(A)
+    B[:] = A
+    for _t in range(steps):
+        B[1:-1, 1:-1] = 0.2 * (
+            A[1:-1, 1:-1] ** 2 + A[1:-1, :-2] + A[1:-1, 2:] + A[2:, 1:-1] + A[:-2, 1:-1]
+        )
+        A, B = B, A
+    return np.sum(A**2) + np.sum(B)
+
+
+@kernel(draw(5, 5), 2, wrt=(0,))
+def seidel_2d(A, steps):
+    n = len(A)
+    for _ in range(0, steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                A[i][j] = (
+                    A[i - 1][j - 1]
+                    + A[i - 1][j] * A[i][j]
+                    + A[i - 1][j + 1]
+                    + A[i][j - 1]
+                    + A[i][j]
+                    + A[i][j + 1]
+                    + A[i + 1][j - 1]
+                    + A[i + 1][j] * A[i][j - 1]
+                    + A[i + 1][j + 1]
+                ) / 9.0
+    return np.sum(A * A)
+
+
+@kernel(draw(6, 6), 2, wrt=(0,))
+def seidel_2d_rows(A, steps):
+    for _ in range(steps):
+        for i in range(1, A.shape[0] - 1):
+            A[i, 1:-1] += (
+                A[i - 1, :-2]
+                + A[i - 1, 1:-1] * A[i, 1:-1]
+                + A[i - 1, 2:]
+                + A[i, 2:]
+                + A[i + 1, :-2]
+                + A[i + 1, 1:-1]
+                + A[i + 1, 2:]
+            )
+            for j in range(1, A.shape[1] - 1):
+                A[i, j] += A[i, j - 1] ** 2
+                A[i, j] /= 9.0
+    return np.sum(A)
+
+
+@refused(draw(4, 4, 4), draw(4, 4, 4, seed=3), 2, wrt=(0, 1))
+def heat_3d_by_pairs(A, B, tsteps):
+    n = A.shape[0]
+    for _ in range(1, tsteps + 1):
+        for src, dst in ((A, B), (B, A)):
+            for i in range(1, n - 1):
+                for j in range(1, n - 1):
+                    for k in range(1, n - 1):
+                        c = src[i, j, k]
+                        dst[i, j, k] = (
+                            0.125 * (src[i + 1, j, k] - 2.0 * c + src[i - 1, j, k])
+                            + 0.125 * (src[i, j + 1, k] - 2.0 * c + src[i, j - 1, k])
+                            + 0.125 * (src[i, j, k + 1] - 2.0 * c + src[i, j, k - 1])
+                            + c * c
+                        )
+    return np.sum(A * A)
+
+
+@kernel(draw(4, 4, 4), draw(4, 4, 4, seed=3), 2, wrt=(0, 1))
+def heat_3d(A, B, tsteps):
+    n = A.shape[0]
+    for _ in range(1, tsteps + 1):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                for k in range(1, n - 1):
+                    B[i, j, k] = (
+                        0.125 * (A[i + 1, j, k] - 2.0 * A[i, j, k] + A[i - 1, j, k])
+                        + 0.125 * (A[i, j + 1, k] - 2.0 * A[i, j, k] + A[i, j - 1, k])
+                        + A[i, j, k] * A[i, j, k - 1]
+                    )
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                for k in range(1, n - 1):
+                    A[i, j, k] = B[i, j, k] + 0.125 * B[i + 1, j, k] * B[i, j, k + 1]
+    return np.sum(A * A)
+
+
+@kernel(draw(4, 4, 4), 2, wrt=(0,))
+def heat_3d_slices(A, tsteps):
+    B = np.array(A)
+    inside = slice(1, -1)
+
+    def lap(u, axis):
+        lo = [inside] * 3
+        hi = [inside] * 3
+        lo[axis] = slice(0, -2)
+        hi[axis] = slice(2, None)
+        return 0.125 * (u[tuple(hi)] - 2.0 * u[1:-1, 1:-1, 1:-1] + u[tuple(lo)])
+
+    for _t in range(tsteps):
+        B[1:-1, 1:-1, 1:-1] = lap(A, 0) + lap(A, 1) + lap(A, 2) + A[1:-1, 1:-1, 1:-1]
+        A[1:-1, 1:-1, 1:-1] = lap(B, 0) + lap(B, 1) + lap(B, 2) + B[1:-1, 1:-1, 1:-1]
+    return np.sum(A**3)
+
+
+SPD = draw(5, 5) @ draw(5, 5).T + 5.0 * np.eye(5)
+
+
+@kernel(SPD)
+def lu(A):
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(i):
+            for k in range(j):
+                A[i, j] -= A[i, k] * A[k, j]
+            A[i, j] /= A[j, j]
+        for j in range(i, n):
+            for k in range(i):
+                A[i, j] -= A[i, k] * A[k, j]
+    return np.sum(np.log(np.abs(np.diag(A)))) + np.sum(A)
+
+
+@kernel(SPD)
+def lu_outer(A):
+    lu = A.copy()
+    n = lu.shape[0]
+    for k in range(n - 1):
+        lu[k + 1 :, k] /= lu[k, k]
+        lu[k + 1 :, k + 1 :] -= np.outer(lu[k + 1 :, k], lu[k, k + 1 :])
+    return np.sum(lu * lu)
+
+
+@refused(SPD)
+def cholesky_of_rows(A):
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(i):
+            for k in range(j):
+                A[i][j] -= A[i][k] * A[j][k]
+            A[i][j] /= A[j][j]
+        for k in range(i):
+            A[i][i] -= A[i][k] * A[i][k]
+        A[i][i] = math.sqrt(A[i][i])
+    return np.sum(np.tril(A))
+
+
+@kernel(SPD)
+def cholesky(A):
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(i):
+            for k in range(j):
+                A[i, j] -= A[i, k] * A[j, k]
+            A[i, j] /= A[j, j]
+        for k in range(i):
+            A[i, i] -= A[i, k] * A[i, k]
+        A[i, i] = math.sqrt(A[i, i])
+    return np.sum(np.tril(A))
+
+
+@kernel(SPD)
+def cholesky_dots(A):
+    n = A.shape[0]
+    L = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            s = A[i, j] - np.dot(L[i, :j], L[j, :j])
+            if i == j:
+                L[i, j] = np.sqrt(s)
+            else:
+                L[i, j] = s / L[j, j]
+    return np.sum(L**3)
+
+
+@kernel(draw(6, low=-0.2, high=0.4))
+def durbin(r):
+    n = len(r)
+    y = np.zeros(n)
+    z = np.zeros(n)
+    y[0] = -r[0]
+    beta = 1.0
+    alpha = -r[0]
+    for k in range(1, n):
+        beta = (1.0 - alpha * alpha) * beta
+        total = 0.0
+        for i in range(k):
+            total += r[k - i - 1] * y[i]
+        alpha = -(r[k] + total) / beta
+        for i in range(k):
+            z[i] = y[i] + alpha * y[k - i - 1]
+        for i in range(k):
+            y[i] = z[i]
+        y[k] = alpha
+    return np.sum(y * y) + y[1]
+
+
+@kernel(draw(6, low=-0.2, high=0.4))
+def durbin_reversed(r):
+    y = np.zeros_like(r)
+    y[0] = -r[0]
+    beta, alpha = 1.0, -r[0]
+    for k in range(1, r.shape[0]):
+        beta *= 1.0 - alpha * alpha
+        alpha = -(r[k] + np.dot(np.flip(r[:k]), y[:k])) / beta
+        y[:k] += alpha * y[:k][::-1]
+        y[k] = alpha
+    return np.sum(np.sin(y))
+
+
+@kernel(draw(5, 5), 2, wrt=(0,))
+def adi(u, tsteps):
+    n = u.shape[0]
+    v = np.zeros_like(u)
+    p = np.zeros_like(u)
+    q = np.zeros_like(u)
+    dx, dt = 1.0 / n, 1.0 / tsteps
+    mul1, mul2 = 2.0 * dt / dx**2 * 0.1, dt / dx**2 * 0.1
+    a, b = -mul1 / 2.0, 1.0 + mul1
+    d, e = -mul2 / 2.0, 1.0 + mul2
+    for _ in range(1, tsteps + 1):
+        for i in range(1, n - 1):
+            v[0, i] = 1.0
+            p[i, 0] = 0.0
+            q[i, 0] = v[0, i]
+            for j in range(1, n - 1):
+                p[i, j] = -a / (a * p[i, j - 1] + b)
+                q[i, j] = (
+                    -d * u[j, i - 1] + (1.0 + 2.0 * d) * u[j, i] - d * u[j, i + 1] ** 2
+                ) / (a * p[i, j - 1] + b)
+                q[i, j] -= a * q[i, j - 1] / (a * p[i, j - 1] + b)
+            v[n - 1, i] = 1.0
+            for j in range(n - 2, 0, -1):
+                v[j, i] = p[i, j] * v[j + 1, i] + q[i, j]
+        for i in range(1, n - 1):
+            u[i, 0] = 1.0
+            p[i, 0] = 0.0
+            q[i, 0] = u[i, 0]
+            for j in range(1, n - 1):
+                p[i, j] = -d / (d * p[i, j - 1] + e)
+                q[i, j] = (
+                    -a * v[i - 1, j]
+                    + (1.0 + 2.0 * a) * v[i, j]
+                    - a * v[i + 1, j]
+                    - d * q[i, j - 1]
+                ) / (d * p[i, j - 1] + e)
+            u[i, n - 1] = 1.0
+            for j in range(n - 2, 0, -1):
+                u[i, j] = p[i, j] * u[i, j + 1] + q[i, j]
+    return np.sum(u * u)
+
+
+@kernel(draw(5, 5) + np.eye(5), draw(5))
+def trisolv(L, b):
+    n = len(b)
+    x = np.zeros(n)
+    for i in range(n):
+        x[i] = b[i]
+        for j in range(i):
+            x[i] -= L[i][j] * x[j]
+        x[i] = x[i] / L[i][i]
+    return np.sum(x * x)
+
+
+@kernel(draw(5, 5) + np.eye(5), draw(5))
+def trisolv_in_place(L, b):
+    for i in range(L.shape[0]):
+        b[i] = (b[i] - L[i, :i] @ b[:i]) / L[i, i]
+    for i in reversed(range(L.shape[0])):
+        b[i] = (b[i] - L[i + 1 :, i] @ b[i + 1 :]) / L[i, i]
+    return np.sum(np.cos(b))
+
+
+@kernel(draw(4, 4), draw(4, 3), 1.3, 0.7)
+def syrk(C, A, alpha, beta):
+    n, m = A.shape
+    for i in range(n):
+        for j in range(i + 1):
+            C[i, j] *= beta
+        for k in range(m):
+            for j in range(i + 1):
+                C[i, j] += alpha * A[i, k] * A[j, k]
+    return np.sum(C * C)
+
+
+@kernel(draw(4, 4), draw(4, 3), 1.3, 0.7)
+def syrk_slices(C, A, alpha, beta):
+    for i in range(A.shape[0]):
+        C[i, : i + 1] *= beta
+        for k in range(A.shape[1]):
+            C[i, : i + 1] += alpha * A[i, k] * A[: i + 1, k]
+    return np.sum(C**2)
+
+
+@kernel(draw(5, 5, low=1.0, high=9.0))
+def floyd_warshall(path):
+    n = path.shape[0]
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                path[i, j] = min(path[i, j], path[i, k] + path[k, j])
+    return np.sum(path * path)
+
+
+@kernel(draw(5, 5, low=1.0, high=9.0))
+def floyd_warshall_if(path):
+    n = len(path)
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                if path[i][k] + path[k][j] < path[i][j]:
+                    path[i][j] = path[i][k] + path[k][j]
+    return np.sum(path**2)
+
+
+@kernel(draw(5, 5, low=1.0, high=9.0))
+def floyd_warshall_rows(path):
+    for k in range(path.shape[0]):
+        path = np.minimum(path, path[:, k, None] + path[k])
+    return np.sum(path * path)
+
+
+@kernel(1.2, 0.8, draw(4, 4), *(draw(4, seed=s) for s in range(8)))
+def gemver(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = A[i, j] + u1[i] * v1[j] + u2[i] * v2[j]
+    for i in range(n):
+        for j in range(n):
+            x[i] = x[i] + beta * A[j, i] * y[j]
+    for i in range(n):
+        x[i] = x[i] + z[i]
+    for i in range(n):
+        for j in range(n):
+            w[i] = w[i] + alpha * A[i, j] * x[j]
+    return np.sum(w)
+
+
+@kernel(1.2, 0.8, draw(4, 4), *(draw(4, seed=s) for s in range(8)))
+def gemver_arrays(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
+    A += np.outer(u1, v1) + u2[:, None] * v2
+    x += beta * y @ A + z
+    w += alpha * A @ x
+    return np.sum(w)
+
+
+@refused(draw(3), draw(4))
+def outer_of_a_ufunc(u, v):
+    return np.sum(np.multiply.outer(u, v) ** 2)
+
+
+@kernel(draw(4, 5), draw(4, 5, seed=1), draw(4, 5, seed=2), draw(3))
+def fdtd_2d(ex, ey, hz, fict):
+    nx, ny = hz.shape
+    for t in range(len(fict)):
+        for j in range(ny):
+            ey[0, j] = fict[t]
+        for i in range(1, nx):
+            for j in range(ny):
+                ey[i, j] = ey[i, j] - 0.5 * (hz[i, j] - hz[i - 1, j])
+        for i in range(nx):
+            for j in range(1, ny):
+                ex[i, j] = ex[i, j] - 0.5 * (hz[i, j] - hz[i, j - 1])
+        for i in range(nx - 1):
+            for j in range(ny - 1):
+                hz[i, j] -= 0.7 * (
+                    ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j] * hz[i, j]
+                )
+    return np.sum(hz * hz)
+
+
+@kernel(draw(4, 5), draw(4, 5, seed=1), draw(4, 5, seed=2), draw(3))
+def fdtd_2d_slices(ex, ey, hz, fict):
+    for f in fict:
+        ey[0, :] = f
+        ey[1:, :] -= 0.5 * (hz[1:, :] - hz[:-1, :])
+        ex[:, 1:] -= 0.5 * (hz[:, 1:] - hz[:, :-1])
+        hz[:-1, :-1] -= 0.7 * (
+            ex[:-1, 1:] - ex[:-1, :-1] + ey[1:, :-1] - ey[:-1, :-1] * hz[:-1, :-1]
+        )
+    return np.sum(hz * hz)
+
+
+# -- objectives of ADBench, in the style of loops, classes and dicts -------------------
+def logsumexp(xs):
+    top = np.max(np.array(xs))
+    return top + math.log(sum(math.exp(v - top) for v in xs))
+
+
+def largest(xs):
+    return max(xs)
+
+
+@refused(draw(4))
+def largest_by_a_helper(x):
+    terms = []
+    for v in x:
+        terms.append(v * v)
+    return largest(terms)
+
+
+def lower_times(q, l, x):
+    """The product of a lower triangular matrix, stored by columns, and a vector."""
+    out = [math.exp(q[i]) * x[i] for i in range(len(x))]
+    at = 0
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            out[j] += l[at] * x[i]
+            at += 1
+    return out
+
+
+@kernel(
+    {
+        "alphas": draw(3),
+        "means": draw(3, 2),
+        "icf": [{"q": draw(2, seed=k), "l": draw(1, seed=k)} for k in range(3)],
+    },
+    draw(4, 2, seed=9),
+    1.1,
+    1,
+    wrt=(0, 1, 2),
+)
+def gmm_loops(p, x, gamma, m):
+    n, d = x.shape
+    total = 0.0
+    for i in range(n):
+        terms = []
+        for k, part in enumerate(p["icf"]):
+            centred = x[i] - p["means"][k]
+            z = lower_times(part["q"], part["l"], centred)
+            terms.append(
+                p["alphas"][k] + sum(part["q"]) - 0.5 * sum([v * v for v in z])
+            )
+        total += logsumexp(terms)
+    total -= n * logsumexp(p["alphas"])
+    for icf in p["icf"]:
+        frobenius = np.sum(np.exp(icf["q"]) ** 2) + np.sum(icf["l"] ** 2)
+        total += 0.5 * gamma**2 * frobenius - m * np.sum(icf["q"])
+    return total
+
+
+@broken("the adjoint of a dict is made as an array", IndexError, [{"q": draw(2)}] * 2)
+def one_name_in_two_loops(parts):
+    total = 0.0
+    for part in parts:
+        total += np.sum(part["q"])
+    for part in parts:
+        total += np.sum(part["q"])
+    return total
+
+
+@kernel(
+    draw(3), draw(3, 2), 0.3 * draw(3, 3), draw(4, 2, seed=9), 1.0, wrt=(0, 1, 2, 4)
+)
+def gmm_arrays(alpha, mu, icf, x, gamma):
+    n, d = x.shape
+    k = alpha.shape[0]
+    rows, cols = np.tril_indices(d, -1)
+    beta = np.empty((n, k))
+    prior = 0.0
+    for j in range(k):
+        Q = np.zeros((d, d))
+        Q[rows, cols] = icf[j, d:]
+        Q[np.arange(d), np.arange(d)] = np.exp(icf[j, :d])
+        z = (x - mu[j]) @ Q.T
+        beta[:, j] = alpha[j] + np.sum(icf[j, :d]) - 0.5 * np.sum(z * z, axis=1)
+        prior += 0.5 * gamma**2 * np.sum(Q * Q)
+    top = beta.max(axis=1, keepdims=True)
+    lse = top[:, 0] + np.log(np.sum(np.exp(beta - top), axis=1))
+    return lse.sum() - n * np.log(np.exp(alpha).sum()) - prior
+
+
+@dataclass
+class Camera:
+    rotation: np.ndarray
+    centre: np.ndarray
+    focal: float
+    principal: np.ndarray
+    radial: tuple[float, float]
+
+    def project(self, point):
+        return projected(self, point)
+
+
+def rodrigues(rotation, x):
+    sq = np.sum(rotation * rotation)
+    if sq == 0.0:
+        return x + np.cross(rotation, x)
+    theta = math.sqrt(sq)
+    axis = rotation / theta
+    tmp = np.dot(axis, x) * (1.0 - math.cos(theta))
+    return x * math.cos(theta) + np.cross(axis, x) * math.sin(theta) + axis * tmp
+
+
+def projected(camera, point):
+    moved = rodrigues(camera.rotation, point - camera.centre)
+    p = moved[:2] / moved[2]
+    rsq = p[0] * p[0] + p[1] * p[1]
+    k1, k2 = camera.radial
+    return p * (1.0 + k1 * rsq + k2 * rsq * rsq) * camera.focal + camera.principal
+
+
+CAMERAS = [
+    Camera(
+        draw(3, seed=s), -3.0 * draw(3, seed=s), 1.0 + s, draw(2, seed=s), (0.1, 0.02)
+    )
+    for s in range(2)
+]
+SEEN = [(0, 0), (0, 2), (1, 1), (1, 2)]
+
+
+@refused(CAMERAS, draw(3, 3), draw(4), SEEN, draw(4, 2), wrt=(0, 1, 2))
+def bundle_adjustment_by_method(cameras, points, weights, seen, features):
+    total = 0.0
+    for k, (c, p) in enumerate(seen):
+        error = weights[k] * (cameras[c].project(points[p]) - features[k])
+        total += 0.5 * np.dot(error, error)
+    for w in weights:
+        total += 0.5 * (1.0 - w * w) ** 2
+    return total
+
+
+@kernel(CAMERAS, draw(3, 3), draw(4), SEEN, draw(4, 2), wrt=(0, 1, 2))
+def bundle_adjustment(cameras, points, weights, seen, features):
+    total = 0.0
+    for k, (c, p) in enumerate(seen):
+        error = weights[k] * (projected(cameras[c], points[p]) - features[k])
+        total += 0.5 * np.dot(error, error)
+    for w in weights:
+        total += 0.5 * (1.0 - w * w) ** 2
+    return total
+
+
+@kernel(
+    draw(2, 11), draw(3, 3) + 3.0, draw(4), np.array(SEEN), draw(4, 2), wrt=(0, 1, 2)
+)
+def bundle_adjustment_rows(cams, points, weights, seen, features):
+    residuals = np.empty(3 * len(seen))
+    for k in range(len(seen)):
+        cam = cams[seen[k, 0]]
+        moved = rodrigues(cam[:3], points[seen[k, 1]] - cam[3:6])
+        p = moved[:2] / moved[2]
+        rsq = p @ p
+        p = p * (1.0 + cam[9] * rsq + cam[10] * rsq**2)
+        residuals[2 * k : 2 * k + 2] = weights[k] * (
+            p * cam[6] + cam[7:9] - features[k]
+        )
+    residuals[2 * len(seen) :] = 1.0 - weights**2
+    return 0.5 * residuals @ residuals
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def lstm_cell(layer, hidden, cell, x):
+    forget = sigmoid(x * layer["forget"][0] + layer["forget"][1])
+    ingate = sigmoid(hidden * layer["in"][0] + layer["in"][1])
+    outgate = sigmoid(x * layer["out"][0] + layer["out"][1])
+    change = np.tanh(hidden * layer["change"][0] + layer["change"][1])
+    cell = cell * forget + ingate * change
+    return outgate * np.tanh(cell), cell
+
+
+LSTM = {
+    "layers": [
+        {
+            gate: (draw(3, seed=s + k), draw(3, seed=5 * s + k))
+            for k, gate in enumerate(("forget", "in", "out", "change"))
+        }
+        for s in range(2)
+    ],
+    "scale": draw(3),
+    "head": (draw(3, seed=7), draw(3, seed=8)),
+}
+
+
+@kernel(LSTM, [(draw(3), draw(3)), (draw(3), draw(3))], draw(4, 3))
+def lstm_dicts(params, state, sequence):
+    total = 0.0
+    for t in range(len(sequence) - 1):
+        x = sequence[t] * params["scale"]
+        new = []
+        for layer, (h, c) in zip(params["layers"], state):
+            h, c = lstm_cell(layer, h, c, x)
+            new.append((h, c))
+            x = h
+        state = new
+        predicted = x * params["head"][0] + params["head"][1]
+        normed = predicted - np.log(2.0 + np.sum(np.exp(predicted)))
+        total += np.sum(sequence[t + 1] * normed)
+    return -total / (len(sequence) - 1)
+
+
+@kernel(
+    draw(2, 4, 3), draw(2, 4, 3, seed=1), draw(3, 3), draw(2, 3), draw(2, 3), draw(4, 3)
+)
+def lstm_state_in_place(W, B, wio, h, c, seq):
+    total = 0.0
+    for t in range(seq.shape[0] - 1):
+        x = seq[t] * wio[0]
+        for l in range(W.shape[0]):
+            forget, ingate, outgate, change = W[l] * np.stack([x, h[l], x, h[l]]) + B[l]
+            c[l] *= sigmoid(forget)
+            c[l] += sigmoid(ingate) * np.tanh(change)
+            h[l] = sigmoid(outgate) * np.tanh(c[l])
+            x = h[l]
+        y = x * wio[1] + wio[2]
+        total -= seq[t + 1] @ (y - np.log(2.0 + np.exp(y).sum()))
+    return total
+
+
+@dataclass
+class Bone:
+    parent: int
+    base: np.ndarray
+    weight: np.ndarray
+
+
+def turned(a, b):
+    ca, sa, cb, sb = math.cos(a), math.sin(a), math.cos(b), math.sin(b)
+    return np.array([[cb, sa * sb, ca * sb], [0.0, ca, -sa], [-sb, sa * cb, ca * cb]])
+
+
+BONES = [Bone(k - 1, draw(3, seed=k), draw(4, seed=k)) for k in range(3)]
+
+
+@kernel(draw(3, 2), draw(3), BONES, draw(3, 4), draw(3, 4, seed=1))
+def hand_tracking(angles, shift, bones, vertices, target):
+    frames = []
+    posed = np.zeros_like(vertices)
+    for bone, (a, b) in zip(bones, angles):
+        local = turned(a, b)
+        if bone.parent >= 0:
+            local = frames[bone.parent] @ local
+        frames.append(local)
+        posed += (local @ (vertices + bone.base[:, None])) * bone.weight
+    posed += shift[:, None]
+    return 0.5 * np.sum((posed - target) ** 2)
+
+
+@kernel(draw(6), draw(3, 4, 4), draw(4, 5), draw(3, 5), [-1, 0, 1], wrt=(0, 1, 2, 3))
+def hand_matrices(theta, relative, vertices, weights, parents):
+    nb = len(parents)
+    T = np.zeros((nb, 4, 4))
+    for i in range(nb):
+        local = np.eye(4)
+        local[:3, :3] = turned(theta[2 * i], theta[2 * i + 1])
+        local = relative[i] @ local
+        T[i] = local if parents[i] < 0 else T[parents[i]] @ local
+    Z = np.zeros((3, vertices.shape[1]))
+    for i in range(nb):
+        Z += (T[i][:3] @ vertices) * weights[i]
+    return np.sum(np.tanh(0.1 * Z))
+
+
+# -- containers and objects of parameters ----------------------------------------------
+LAYERS = [(draw(3, 4), draw(4)), (draw(4, 2), draw(2))]
+
+
+@kernel(LAYERS, draw(2, 3))
+def mlp_of_tuples(layers, x):
+    for w, b in layers:
+        x = np.tanh(x @ w + b)
+    return np.sum(x * x)
+
+
+RAGGED = "np.zeros_like of a list whose parts differ in shape"
+
+
+@broken(RAGGED, ValueError, [draw(3), draw(3, seed=1), draw(2)])
+def first_and_rest(parts):
+    first, *rest = parts
+    return np.sum(first) * np.sum(rest[0])
+
+
+@broken(RAGGED, ValueError, [list(p) for p in LAYERS], draw(2, 3), draw(2, 2))
+def mlp_but_the_last(layers, x, y):
+    *hidden, (w_out, b_out) = layers
+    for w, b in hidden:
+        x = np.maximum(x @ w + b, 0.1)
+    return np.mean((x @ w_out + b_out - y) ** 2)
+
+
+@kernel({"enc": {"w": draw(3, 2), "b": draw(2)}, "dec": {"w": draw(2, 3)}}, draw(4, 3))
+def autoencoder(params, x):
+    code = np.tanh(x @ params["enc"]["w"] + params["enc"]["b"])
+    return np.sum((code @ params["dec"]["w"] - x) ** 2)
+
+
+@kernel({"a": {"k": 1.3, "m": draw(2)}, "b": {"k": 0.4, "m": draw(2)}})
+def dict_of_dicts_walked(params):
+    total = 0.0
+    for name, part in params.items():
+        sign = 1.0 if name == "a" else -2.0
+        for v in part.values():
+            total += sign * np.sum(v * v)
+    return total
+
+
+@kernel({"w": draw(3), "b": 0.3, "name": "linear", "steps": 2}, draw(3))
+def dict_with_settings(model, x):
+    y = x
+    for _ in range(model["steps"]):
+        y = y * model["w"] + model["b"]
+    return y.sum() if model["name"] == "linear" else 0.0
+
+
+@dataclass
+class Dense:
+    w: np.ndarray
+    b: np.ndarray
+    slope: float = 0.2
+
+
+@kernel(Dense(draw(3, 2), draw(2)), draw(3))
+def dataclass_model(layer, x):
+    z = x @ layer.w + layer.b
+    return np.sum(np.where(z > 0.0, z * z, layer.slope * z))
+
+
+@kernel([Dense(draw(3, 3), draw(3), 0.1), Dense(draw(3, 3), draw(3), 0.3)], draw(3))
+def dataclasses_in_a_list(layers, x):
+    for layer in layers:
+        x = np.sin(x @ layer.w + layer.b) * layer.slope
+    return np.sum(x)
+
+
+@dataclass(frozen=True)
+class Frozen:
+    mass: float
+    length: float
+
+
+@broken(
+    "zeros of frozen dataclasses are written into",
+    AttributeError,
+    Frozen(1.2, 0.7),
+    0.4,
+)
+def frozen_dataclass(p, angle):
+    return p.mass * 9.81 * p.length * (1.0 - math.cos(angle))
+
+
+@broken(
+    "zeros of frozen dataclasses are written into",
+    AttributeError,
+    [Frozen(1.2, 0.7), Frozen(0.5, 1.7)],
+    0.4,
+)
+def frozen_dataclasses_in_a_loop(chain, angle):
+    energy, height = 0.0, 0.0
+    for part in chain:
+        height += part.length * math.cos(angle)
+        energy += part.mass * height
+    return energy
+
+
+class Spring:
+    def __init__(self, k, rest):
+        self.k = k
+        self.rest = rest
+
+    def energy(self, x):
+        return 0.5 * self.k * (x - self.rest) ** 2
+
+
+@kernel(Spring(3.0, 0.5), 1.2)
+def plain_object(spring, x):
+    return spring.k * (x - spring.rest) ** 2 * spring.k
+
+
+@kernel([Spring(3.0, 0.5), Spring(1.0, 0.1)], draw(2))
+def plain_objects_in_a_list(springs, x):
+    total = 0.0
+    for s, v in zip(springs, x):
+        total += 0.5 * s.k * (v - s.rest) ** 2
+    return total
+
+
+class State(NamedTuple):
+    position: np.ndarray
+    velocity: np.ndarray
+    time: float
+
+
+@refused(State(draw(2), draw(2), 0.0), 0.1)
+def named_tuple_in_an_ode_loop(state, dt):
+    for _ in range(4):
+        velocity = state.velocity - dt * np.sin(state.position) * (1.0 + state.time)
+        state = State(state.position + dt * velocity, velocity, state.time + dt)
+    return np.sum(state.position * state.velocity)
+
+
+@refused(State(draw(2), draw(2), 0.5), 0.1)
+def named_tuple_replaced(state, dt):
+    for _ in range(3):
+        state = state._replace(
+            position=state.position + dt * state.velocity, time=state.time * 1.1
+        )
+    return np.sum(state.position**2) * state.time
+
+
+def rhs(y, k):
+    return np.array([y[1], -k * y[0]])
+
+
+@kernel(draw(2), 1.7, 0.1)
+def runge_kutta(y, k, dt):
+    path = [y]
+    for _ in range(3):
+        k1 = rhs(y, k)
+        k2 = rhs(y + 0.5 * dt * k1, k)
+        k3 = rhs(y + 0.5 * dt * k2, k)
+        k4 = rhs(y + dt * k3, k)
+        y = y + dt / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        path.append(y)
+    return np.sum(np.array(path) ** 2)
+
+
+@kernel(draw(4))
+def list_to_array(x):
+    ys = []
+    v = 1.0
+    for t in x:
+        v = v * t + math.sin(t)
+        ys.append(v)
+    return np.sum(np.array(ys) ** 2)
+
+
+APPENDED = "an index from the end of a list that grows afterwards is repeated as it is"
+
+
+@broken(APPENDED, AssertionError, 0.7)
+def list_read_from_its_end(x):
+    path = [x]
+    for _ in range(2):
+        path.append(path[-1] * path[0])
+    return path[2]
+
+
+@broken(APPENDED, IndexError, 0.7)
+def list_read_by_its_length(x):
+    path = [x, x]
+    for _ in range(3):
+        path.append(path[len(path) - 1] * path[0])
+    return path[-1]
+
+
+@kernel(0.7)
+def list_read_by_a_counter(x):
+    path = [x, x * x]
+    for i in range(3):
+        path.append(path[i] * path[i + 1])
+    return path[-1]
+
+
+@broken(APPENDED, AssertionError, draw(3))
+def list_stacked_and_read_backwards(x):
+    rows = [x]
+    while len(rows) < 4:
+        rows.append(rows[-1] * np.sin(rows[0]))
+    return np.sum(np.stack(rows)[1:] * np.vstack(rows)[:-1])
+
+
+@refused(draw(3))
+def list_popped(x):
+    todo = [v for v in x]
+    total = 0.0
+    while todo:
+        v = todo.pop()
+        total += v * v * (1 + len(todo))
+    return total
+
+
+@kernel(draw(3))
+def list_element_written(x):
+    parts = [x[0], x[1], x[2]]
+    for i in range(3):
+        parts[i] = parts[i - 1] * parts[i]
+    return sum(parts)
+
+
+@kernel(draw(3), ["a", "b", "c"], wrt=(0,))
+def dict_built_in_a_loop(x, names):
+    table = {}
+    for i, name in enumerate(names):
+        table[name] = x[i] * x[i]
+    total = 0.0
+    for name in names:
+        total += table[name] * math.sin(table["a"])
+    return total
+
+
+@refused(draw(3))
+def dict_updated(x):
+    table = {"s": np.sum(x), "p": x[0] * x[1]}
+    table["q"] = table["s"] * table["p"]
+    table["s"] += 1.0
+    table["p"] = table.get("p", 0.0) * table["s"]
+    return table["q"] * table["s"] + table["p"]
+
+
+@refused({k: draw(2, seed=k) for k in range(3)})
+def dict_of_lists(tables):
+    groups = {"even": [], "odd": []}
+    for k, v in tables.items():
+        groups["even" if k % 2 == 0 else "odd"].append(np.sum(v * v))
+    return sum(groups["even"]) * groups["odd"][0]
+
+
+@kernel(draw(3), draw(3, seed=1))
+def generator_expressions(x, y):
+    dot = sum(a * b for a, b in zip(x, y))
+    return dot * sum(math.sin(a) for a in x if a > 0.6) + max(a * a for a in y)
+
+
+@refused(draw(3))
+def generator_in_product(x):
+    return math.prod(v + 1.0 for v in x)
+
+
+@refused(draw(3))
+def generator_in_fsum(x):
+    return math.fsum(v * v for v in x)
+
+
+@kernel(draw(3), draw(3, seed=1))
+def tuple_swapped_in_a_loop(x, y):
+    pair = (x, y)
+    for _ in range(3):
+        pair = (pair[1], pair[0] * np.sin(pair[1]))
+    return np.sum(pair[0]) * np.sum(pair[1])
+
+
+def table_of(x, y):
+    return {"sum": np.sum(x * y), "parts": (x * x, [y[0], x[1] * y])}
+
+
+def pair_of(x, y):
+    return x * y, np.sum(x)
+
+
+def list_of(x, y):
+    out = []
+    for v in x:
+        out.append(v * y)
+    return out
+
+
+def nested_of(x, y):
+    return {"x": x, "parts": [x * y, {"y": y * 2.0}]}
+
+
+def itself_and_a_part(x, y):
+    return x, x[0], y[::-1]
+
+
+def rows_written(x, y):
+    path = np.empty((3, 3))
+    for i in range(3):
+        x = x * y
+        path[i] = x
+    return path
+
+
+def elements_kept_before_they_change(x, y):
+    out = []
+    z = x * y
+    for i in range(3):
+        out.append(z[i])
+        z[i] = 0.0
+    return out
+
+
+def parameter_written_and_returned(x, y):
+    x[1:] *= y[0]
+    return x
+
+
+def view_returned_beside_its_array(x, y):
+    table = np.outer(x, y)
+    row = table[0]
+    row[0] = 1.0
+    return row, table
+
+
+def list_repeated(x, y):
+    return [x * y] * 2
+
+
+STRUCTURED = [
+    table_of,
+    pair_of,
+    list_of,
+    nested_of,
+    itself_and_a_part,
+    rows_written,
+    elements_kept_before_they_change,
+    *[
+        pytest.param(f, marks=pytest.mark.xfail(reason=reason, raises=error))
+        for f, error, reason in (
+            (
+                parameter_written_and_returned,
+                AssertionError,
+                "the value is a buffer that the backward sweep restores",
+            ),
+            (
+                view_returned_beside_its_array,
+                AssertionError,
+                "adjoints of a view and of its array are not one buffer",
+            ),
+            (list_repeated, TypeError, "a list of adjoints is multiplied"),
+        )
+    ],
+]
+
+
+@pytest.mark.parametrize("f", STRUCTURED)
+def test_adjoint_of_a_structured_result(f):
+    x, y = draw(3), draw(3, seed=1)
+    value = f(x.copy(), y)
+    seed = step(value, 1.0, 5)
+    got, bars = sct.vjp(f, wrt=(0, 1))(x, y, out_bar=seed)
+    unchanged((x, y), (draw(3), draw(3, seed=1)))
+    assert type(got) is type(value)
+    unchanged(value, got)
+
+    def weighted(*args):
+        return sum(
+            np.sum(s * v) for s, v in zip(leaves(seed), leaves(f(*args)), strict=True)
+        )
+
+    for i, bar in enumerate(bars):
+        expected = slope(weighted, (x, y), i, 3)
+        assert along((x, y)[i], bar, 3) == pytest.approx(expected, rel=1e-7, abs=1e-8)
+
+
+@refused(draw(3), draw(3, seed=1))
+def object_made_of_results(x, y):
+    state = State(x * y, y * y, x[0] * y[1])
+    return np.sum(state.position * state.velocity) * state.time
+
+
+# -- two names for one array -----------------------------------------------------------
+@kernel(draw(3), draw(3, seed=1))
+def two_names(x, y):
+    a = x * y
+    b = a
+    b[0] = y[1] * y[1]
+    a[1] *= b[0]
+    return np.sum(a * b)
+
+
+@refuses(draw(3))
+def augmented_through_an_alias(x):
+    a = x.copy()
+    b = a
+    b += x * x
+    b *= a
+    return np.sum(a)
+
+
+@kernel(draw(3))
+def rebound_not_augmented(x):
+    a = x.copy()
+    b = a
+    b = b + x * x
+    b *= a
+    return np.sum(a * b)
+
+
+@refused(draw(3, 4), draw(4))
+def row_view_written(a, y):
+    for i in range(len(a)):
+        row = a[i]
+        row[1:] += y[:-1] * row[:-1]
+        row *= y
+    return np.sum(a * a)
+
+
+@refused(draw(3, 4), draw(4))
+def rows_of_a_loop(a, y):
+    for row in a:
+        row += y * y
+        row[0] *= row[1]
+    return np.sum(a * a * a)
+
+
+@refused(draw(3, 4), draw(3, seed=1))
+def rows_of_zip(a, y):
+    for row, v in zip(a, y):
+        row[:] = row * v
+        row -= v
+    return np.sum(a * a)
+
+
+@refused(draw(3, 4), draw(3, seed=1))
+def rows_of_enumerate(a, y):
+    for i, row in enumerate(a):
+        row[i] = y[i] * row[i + 1]
+    return np.sum(a * a)
+
+
+@refused(draw(3, 4), draw(3))
+def transpose_written(a, x):
+    a.T[0] = x * x
+    a.T[1] *= a.T[0]
+    return np.sum(a**3)
+
+
+@refused(draw(3, 4), draw(3))
+def transposed_view_named(a, x):
+    t = a.T
+    t[2] = x * t[1]
+    t[0, 1] += a[1, 2]
+    return np.sum(a**2)
+
+
+@refused(draw(3, 4), 1.7)
+def reshape_written(a, s):
+    a.reshape(-1)[5] = s * s
+    a.ravel()[7] *= s
+    return np.sum(a * a)
+
+
+@refused(draw(3, 4), 1.7)
+def reshaped_view_named(a, s):
+    flat = a.reshape(-1)
+    for k in range(1, 12, 3):
+        flat[k] = flat[k - 1] * s
+    return np.sum(a * a)
+
+
+@refused(draw(3, 4), 1.7)
+def diagonal_and_flat_written(a, s):
+    b = a[:, :3].copy()
+    b.flat[2] = s
+    np.fill_diagonal(b, s * b[0, 1])
+    return np.sum(b * b)
+
+
+@kernel(draw(3), draw(3, seed=1))
+def out_argument(x, y):
+    z = np.empty(3)
+    np.add(x, y, out=z)
+    np.multiply(z, x, out=z)
+    np.sin(z, out=z)
+    return np.sum(z * y)
+
+
+BY_POSITION = "the result of a ufunc written into a positional argument is not seen"
+
+
+@broken(BY_POSITION, AssertionError, draw(3))
+def out_by_position(x):
+    z = np.empty(3)
+    np.sin(x, z)
+    return np.sum(z)
+
+
+@broken(BY_POSITION, AssertionError, draw(3, 3), draw(3, 3, seed=1))
+def out_of_matmul_by_position(x, y):
+    z = np.empty((3, 3))
+    np.matmul(x, y, z)
+    return np.sum(z * z)
+
+
+@kernel(draw(3), draw(3, seed=1))
+def out_is_a_part(x, y):
+    z = np.zeros((2, 3))
+    np.multiply(x, y, out=z[0])
+    np.exp(z[0], out=z[1])
+    return np.sum(z[0] * z[1])
+
+
+@kernel(draw(3, 3), draw(3, 3, seed=1))
+def out_of_matmul(x, y):
+    buffer = np.empty_like(x)
+    for _ in range(3):
+        np.matmul(x, y, out=buffer)
+        y = y + 0.1 * buffer
+    return np.sum(buffer * y)
+
+
+@kernel(draw(3), 0.7)
+def filled(x, s):
+    z = x * x
+    z.fill(s * s)
+    z[1] = x[1]
+    return np.sum(z * x)
+
+
+@kernel(draw(2, 3), draw(3, seed=1))
+def copied_to(a, x):
+    np.copyto(a[1], x * x)
+    b = np.empty_like(x)
+    np.copyto(b, a[1] * a[0])
+    return np.sum(a) * np.sum(b)
+
+
+@kernel(draw(5, low=-1.0, high=1.0), 0.3)
+def mask_written_with_a_number(y, x):
+    y = y * 2.0
+    y[y > 0] = x
+    return np.sum(y * y)
+
+
+@kernel(draw(5, low=-1.0, high=1.0), draw(5))
+def mask_written_with_values(y, x):
+    mask = y > 0
+    y[mask] = x[mask] * y[mask]
+    y[~mask] *= 0.5
+    y[y < -0.4] += x[0]
+    return np.sum(y**3)
+
+
+@kernel(draw(4), draw(3), np.array([2, 0, 2]), wrt=(0, 1))
+def repeated_indices_read(x, y, at):
+    return np.sum(x[at] * y) + np.sum(x[at] ** 2 * y)
+
+
+@kernel(draw(4), draw(3), np.array([2, 0, 2]), wrt=(0, 1))
+def repeated_indices_written(x, y, at):
+    x[at] = y * y
+    return np.sum(x * x)
+
+
+@kernel(draw(4), draw(3), np.array([2, 0, 2]), wrt=(0, 1))
+def repeated_indices_augmented(x, y, at):
+    x[at] += y * x[at]
+    return np.sum(x**3)
+
+
+@refused(draw(4), draw(3), np.array([2, 0, 2]), wrt=(0, 1))
+def repeated_indices_added_at(x, y, at):
+    z = np.zeros_like(x)
+    np.add.at(z, at, y * y)
+    return np.sum(z * z * x)
+
+
+@kernel(draw(4, 3), draw(3), np.array([2, 0, 2]), wrt=(0, 1))
+def repeated_rows_with_a_slice(x, y, at):
+    x[at, 1:] = x[at, :-1] * y[1:]
+    return np.sum(x**2)
+
+
+@kernel(draw(6))
+def overlapping_slices(x):
+    x[1:] = x[:-1] * x[1:]
+    x[:-2] += x[2:]
+    x[::2] = x[1::2] * x[::2]
+    return np.sum(x * x)
+
+
+@kernel(draw(6))
+def overlapping_reversed(x):
+    x[:] = x[::-1] * 2.0
+    x[1:4] = x[3:0:-1]
+    return np.sum(x * x * np.arange(6.0))
+
+
+@kernel(draw(6))
+def elements_exchanged(x):
+    for i in range(3):
+        x[i], x[5 - i] = x[5 - i] * x[i], x[i]
+    x[[0, 1]] = x[[1, 0]]
+    return np.sum(x * x * np.arange(6.0))
+
+
+@refused(draw(6), 0.1, 5, wrt=(0, 1))
+def buffers_swapped(u, c, steps):
+    un = np.empty_like(u)
+    for _ in range(steps):
+        un[1:-1] = u[1:-1] + c * (u[2:] - 2.0 * u[1:-1] + u[:-2]) * u[1:-1]
+        un[0] = un[-2]
+        un[-1] = un[1]
+        u, un = un, u
+    return np.sum(u * u)
+
+
+@refused(draw(6), 0.1, 5, wrt=(0, 1))
+def buffers_rotated(u, c, steps):
+    old, now, new = u.copy(), u * u, np.zeros_like(u)
+    for _ in range(steps):
+        new[1:-1] = 2.0 * now[1:-1] - old[1:-1] + c * now[2:] * now[:-2]
+        old, now, new = now, new, old
+    return np.sum(now * old)
+
+
+@kernel(draw(2, 6), 0.1, 5, wrt=(0, 1))
+def buffers_by_parity(u, c, steps):
+    for t in range(steps):
+        new, old = (t + 1) % 2, t % 2
+        u[new, 1:-1] = u[old, 1:-1] * (1.0 + c * u[old, :-2])
+    return np.sum(u * u)
+
+
+def push(u, v, c):
+    u[1:] += c * v[:-1] * u[:-1]
+    v *= c
+
+
+@refused(draw(4), draw(4, seed=1), 0.7)
+def helper_writes_into_its_arguments(u, v, c):
+    for _ in range(2):
+        push(u, v, c)
+    push(v, u, c)
+    return np.sum(u * v)
+
+
+def normalise_rows(a):
+    a /= np.sqrt(np.sum(a * a, axis=1))[:, None]
+    return a
+
+
+@refused(draw(3, 2), draw(3, 2, seed=1))
+def helper_returns_what_it_wrote(a, w):
+    b = normalise_rows(a)
+    b[0] *= 2.0
+    return np.sum(a * b * w)
+
+
+@refused(draw(3, 4), 0.4)
+def helper_gets_a_view(a, c):
+    push(a[0], a[1], c)
+    push(a[:, 0], a[:, 1], c)
+    return np.sum(a**2)
+
+
+@kernel(draw(2, 3), draw(3))
+def view_outlives_its_name(a, x):
+    row = a[0]
+    a = a * 2.0
+    row[1] = x[1] * row[0]
+    return np.sum(a) * np.sum(row * row)
+
+
+@refused(draw(3), draw(3, seed=1), True, wrt=(0, 1))
+@refused(draw(3), draw(3, seed=1), False, wrt=(0, 1))
+def view_of_one_or_the_other(x, y, first):
+    target = x if first else y
+    target[0] = x[1] * y[1]
+    return np.sum(x * x * y)
+
+
+def clobber(p):
+    p[0] = 2.0 * p[1]
+    return p * p
+
+
+def shifted(p, q):
+    p[1:] += q[:-1]
+    return np.sum(p * q)
+
+
+WRITES = "a helper that writes into its argument and returns a value is not noticed"
+
+
+@broken(WRITES, AssertionError, draw(3))
+def helper_writes_into_a_parameter_and_returns(x):
+    return np.sum(clobber(x))
+
+
+@broken(WRITES, AssertionError, draw(3))
+def helper_writes_into_a_local_and_returns(x):
+    z = x * x
+    b = clobber(z)
+    return np.sum(b * z)
+
+
+@broken(WRITES, AssertionError, draw(3))
+def helper_gets_one_array_twice(x):
+    z = x * x
+    return shifted(z, z) * np.sum(z)
+
+
+@broken(WRITES, AssertionError, draw(2, 3))
+def helper_gets_two_views(a):
+    z = a * a
+    return shifted(z[0], z[1]) * np.sum(z)
+
+
+SHARED = "a container and a name, or two places of containers, share an array"
+
+
+@broken(SHARED, AssertionError, draw(3))
+def list_repeats_an_array(x):
+    rows = [x * x] * 2
+    rows[0] += 1.0
+    return np.sum(rows[1] * rows[1])
+
+
+@broken(SHARED, AssertionError, draw(3))
+def dict_holds_an_array_twice(x):
+    z = np.zeros(3)
+    both = {"a": z, "b": z}
+    both["a"] += x
+    return np.sum(both["b"] * x)
+
+
+@broken(SHARED, AssertionError, draw(3))
+def history_of_one_array(x):
+    z = x * x
+    history = []
+    for i in range(3):
+        history.append(z)
+        z[i] = x[1] * z[i]
+    return np.sum(history[0])
+
+
+@broken(SHARED, AssertionError, draw(3))
+def history_of_an_augmented_array(x):
+    z = x * x
+    history = []
+    for _ in range(3):
+        history.append(z)
+        z *= x
+    return np.sum(history[0])
+
+
+@kernel(draw(3))
+def history_of_copies(x):
+    z = x * x
+    history = []
+    for i in range(3):
+        z[i] *= x[i - 1]
+        history.append(z.copy())
+    return np.sum(history[0] * history[2])
+
+
+@broken(SHARED, AssertionError, draw(3, 3))
+def rows_in_a_comprehension(a):
+    z = a * a
+    rows = [row for row in z]
+    rows[0][0] = 1.0
+    return np.sum(z * a)
+
+
+@broken(SHARED, AssertionError, draw(3, 3))
+def rows_by_a_starred_target(a):
+    z = a * a
+    _first, *rest = z
+    rest[0][0] = 1.0
+    return np.sum(z * a)
+
+
+@broken(SHARED, AssertionError, draw(3, 3))
+def row_in_a_dict(a):
+    z = a * a
+    rows = {"r": z[0]}
+    rows["r"][0] = 1.0
+    return np.sum(z * a)
+
+
+@broken("np.split gives views", AssertionError, draw(3, 3))
+def parts_of_a_split(a):
+    z = a * a
+    top, _middle, _bottom = np.split(z, 3)
+    top[0] = 1.0
+    return np.sum(z * a)
+
+
+@broken("`real` of an array of floats is a view", AssertionError, draw(3))
+def real_part_written(x):
+    z = x * x
+    z.real[0] = 1.0
+    return np.sum(z * x)
+
+
+@broken("astype may return the array itself", AssertionError, draw(3))
+def cast_that_copies_nothing(x):
+    z = x * x
+    y = z.astype(float, copy=False)
+    y[0] = 1.0
+    return np.sum(z * x)
+
+
+@broken("the union of two dicts has no adjoint", AssertionError, 0.7)
+def dicts_joined(x):
+    d = {"a": x} | {"b": x * x}
+    return d["a"] * d["b"]
+
+
+@broken("the union of two dicts has no adjoint", AssertionError, 0.7)
+def dict_joined_in_place(x):
+    d = {"a": x}
+    d |= {"b": x * x}
+    return d["a"] * d["b"]
+
+
+KEYS = "a dict that is written into is taken for a list"
+
+
+@broken(KEYS, TypeError, {"u": draw(3)})
+def array_of_a_dict_written(state):
+    state["u"][1:] *= 2.0
+    return np.sum(state["u"])
+
+
+@broken(KEYS, TypeError, {"u": draw(3)})
+def entry_of_a_dict_replaced(state):
+    state["u"] = state["u"] * 2.0
+    return np.sum(state["u"])
+
+
+@broken("numbers are copied like arrays", AttributeError, {"b": 1.5})
+def number_of_a_dict_augmented(state):
+    state["b"] *= state["b"]
+    return state["b"]
+
+
+@broken("a new entry has no old value to keep", KeyError, {"b": 1.5})
+def entry_added_to_a_dict(state):
+    state["new"] = state["b"] * 2.0
+    return state["b"] * state["new"]
+
+
+@broken("a tuple has no copy", AttributeError, (draw(3), draw(3, seed=1)))
+def array_of_a_tuple_written(pair):
+    pair[0][1:] = pair[1][:-1]
+    return np.sum(pair[0] * pair[1])
+
+
+@kernel([draw(3), draw(3, seed=1)])
+def array_of_a_list_written(us):
+    for u in us:
+        u[0] = 1.0
+    us[0][1:] *= 2.0
+    return np.sum(us[0] * us[1])
+
+
+@broken("an argument that grows", ValueError, [0.7, 1.2])
+def argument_appended_to(us):
+    us.append(us[0] * us[1])
+    return us[2] * us[1]
+
+
+@broken("an element of a list is deleted", AttributeError, [0.7, 1.2])
+def element_deleted(us):
+    del us[0]
+    return us[0] * us[0]
+
+
+@broken("a slice of a list is written", AttributeError, 0.7)
+def slice_of_a_list_written(x):
+    parts = [x, x * x, x]
+    parts[1:] = [parts[0], parts[1]]
+    return parts[2] * parts[1]
+
+
+@broken("an object has no copy", AttributeError, Dense(draw(3), draw(3)))
+def array_of_an_object_written(p):
+    p.w[0] = 3.0
+    return np.sum(p.w * p.b)
+
+
+@broken(KEYS, TypeError, {"u": draw(3), "v": draw(3, seed=1)})
+def arrays_in_a_dict_written(state):
+    u = state["u"]
+    u[1:] *= state["v"][:-1]
+    state["v"] += u
+    return np.sum(state["u"] * state["v"])
+
+
+@refused(Dense(draw(3, 3), draw(3)), draw(3))
+def arrays_of_an_object_written(layer, x):
+    layer.b -= 0.1 * x * layer.b
+    layer.w[0] = layer.b
+    layer.slope *= 3.0
+    return np.sum(layer.w @ x) * layer.slope
+
+
+@refuses([draw(3), draw(3, seed=1)])
+def arrays_of_a_list_swapped(us):
+    for _ in range(3):
+        us[1][1:] = us[0][:-1] * us[1][1:]
+        us[0], us[1] = us[1], us[0]
+    return np.sum(us[0] * us[0]) + us[1][0]
+
+
+# -- functions that are not plain functions --------------------------------------------
+class Oscillator:
+    def __init__(self, k, damping):
+        self.k = k
+        self.damping = damping
+
+    def force(self, x, v):
+        return -self.k * x - self.damping * v
+
+    def run(self, x, v, steps):
+        for _ in range(steps):
+            v = v + 0.1 * self.force(x, v)
+            x = x + 0.1 * v
+        return x * x
+
+    def __call__(self, x, v):
+        return self.k * x * x + self.damping * v * v
+
+    @property
+    def ratio(self):
+        return self.damping / self.k
+
+    @staticmethod
+    def square(x):
+        return x * x
+
+
+OSCILLATOR = Oscillator(1.3, 0.2)
+
+
+@refused(0.7, 0.4)
+def method_of_a_global_object(x, v):
+    return OSCILLATOR.run(x, v, 3)
+
+
+@refused(0.7, 0.4)
+def global_callable_object(x, v):
+    return OSCILLATOR(x, v) * x
+
+
+@refused(0.7)
+def static_method_of_a_class(x):
+    return Oscillator.square(x) + OSCILLATOR.square(2.0 * x)
+
+
+@kernel(0.7)
+def property_of_a_global_object(x):
+    return x * OSCILLATOR.ratio
+
+
+@refused(Oscillator(1.3, 0.2), 0.7, 0.4)
+def method_of_an_argument(system, x, v):
+    return system.force(x, v) * x
+
+
+@refused(Oscillator(1.3, 0.2), 0.7)
+def method_by_its_class(system, x):
+    return Oscillator.run(system, x, 0.1, 3)
+
+
+class Ratio:
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    @property
+    def ratio(self):
+        return self.a * self.b
+
+
+@broken("a property is taken for an attribute", AttributeError, Ratio(1.3, 0.2), 0.7)
+def property_of_an_argument(pair, x):
+    return pair.ratio * x
+
+
+@broken("a callable object has no zero", AttributeError, Oscillator(1.3, 0.2), 0.7)
+def attribute_of_a_callable_argument(system, x):
+    return system.k * x
+
+
+@refused(1.3, 0.7)
+def object_made_inside(k, x):
+    system = Oscillator(k, 0.1 * k)
+    return system.force(x, 0.3) * system.k
+
+
+@refused(1.3, 0.7)
+def object_called_inside(k, x):
+    return Oscillator(k, 0.1)(x, k)
+
+
+def scaled(x, k, power=1):
+    return k * x**power
+
+
+TRIPLE = functools.partial(scaled, k=3.0, power=2)
+TABLE = {"square": lambda v: v * v, "sine": math.sin, "scaled": scaled}
+
+
+@refused(0.7)
+def partial_of_the_module(x):
+    return TRIPLE(x) * x
+
+
+@refused(0.7, 1.2)
+def partial_made_inside(x, k):
+    g = functools.partial(scaled, k=k)
+    return g(x) * g(x * k)
+
+
+@refused(draw(3))
+def reduced(x):
+    return functools.reduce(lambda a, b: a * b + 1.0, x)
+
+
+@refused(draw(3))
+def reduced_with_a_start(x):
+    return functools.reduce(scaled, [v for v in x], 2.0)
+
+
+@refused(draw(3))
+def mapped_and_summed(x):
+    return sum(map(math.sin, x)) * sum(map(lambda v: v * v, x))
+
+
+@refused(draw(3), draw(3, seed=1))
+def mapped_over_two(x, y):
+    return sum(map(lambda a, b: a * b, x, y)) + sum(list(map(scaled, x, y)))
+
+
+@refused(draw(3))
+def filtered(x):
+    return sum(v * v for v in filter(lambda v: v > 0.7, x))
+
+
+@refused(0.7, "square", wrt=(0,))
+def function_of_a_table(x, which):
+    return TABLE["square"](x) + TABLE["sine"](x) * TABLE["scaled"](x, 2.0)
+
+
+@refused(0.7, "sine", wrt=(0,))
+def function_chosen_at_run_time(x, which):
+    return TABLE[which](x)
+
+
+@kernel(0.7)
+def local_table_of_lambdas(x):
+    table = {"a": lambda v: v * x, "b": lambda v: math.exp(-v)}
+    return table["a"](x) * table["b"](x)
+
+
+@refused(0.7)
+def loop_over_functions(x):
+    y = x
+    for g in (math.sin, math.exp, lambda v: v * x):
+        y = g(y)
+    return y
+
+
+def twice(g):
+    return lambda v: g(g(v))
+
+
+@refused(0.7)
+def function_that_makes_a_function(x):
+    return twice(math.sin)(x) * x
+
+
+@refused(draw(3))
+def sorted_by_value(x):
+    return sum(k * v for k, v in enumerate(sorted(x)))
+
+
+@refused(draw(3))
+def extreme_by_key(x):
+    return max(x, key=lambda v: -v) * min([v * v for v in x])
+
+
+ENTRIES = {
+    "lambda_of_a_table": (TABLE["square"], (0.7,)),
+    "static_method": (Oscillator.square, (0.7,)),
+    "method_of_a_class": (Ratio.ratio.fget, (Ratio(1.3, 0.2),)),
+}
+NO_FUNCTIONS = {
+    "bound_method": (OSCILLATOR.run, "a bound method"),
+    "callable_object": (OSCILLATOR, "Oscillator object"),
+    "partial": (TRIPLE, "a partial"),
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_entry(name):
+    f, args = ENTRIES[name]
+    check(f, args, (0,))
+
+
+@pytest.mark.parametrize("name", NO_FUNCTIONS)
+def test_refused_entry(name):
+    f, words = NO_FUNCTIONS[name]
+    with pytest.raises(sct.SourceError, match=words):
+        sct.grad(f)
