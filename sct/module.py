@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import inspect
 import re
 import sys
@@ -330,6 +331,7 @@ HELPERS = {
 }
 
 
+@functools.cache
 def helper_source(name: str) -> str:
     """The text of a helper, raising what a module without sct can.
 
@@ -347,12 +349,14 @@ def helper_source(name: str) -> str:
     return source.replace("ArgumentError", "TypeError").rstrip("\n")
 
 
+@functools.cache
 def _helper_words(name: str) -> set[str]:
     """The names that a helper mentions."""
     nodes = ast.walk(ast.parse(helper_source(name)))
     return {n.id for n in nodes if isinstance(n, ast.Name)}
 
 
+@functools.cache
 def _helper_calls(name: str) -> list[str]:
     return sorted((_helper_words(name) & {*HELPERS}) - {name})
 
