@@ -24,7 +24,6 @@ def kalman_loglik_value_and_grad(
     # Forward sweep.
     m_stack = []
     p_stack = []
-    e_stack = []
     power_stack = []
     prod_stack = []
     m = 0.0
@@ -34,7 +33,6 @@ def kalman_loglik_value_and_grad(
         p = p + q
         s = p + r
         e = ys[t] - m
-        e_stack.append(e)
         prod = 2.0 * np.pi
         prod_stack.append(prod)
         power = e**2
@@ -53,10 +51,9 @@ def kalman_loglik_value_and_grad(
     q_bar = 0.0
     r_bar = 0.0
     # L133: for t in range(len(ys)):
-    for _ in reversed(range(len(ys))):
+    for t in reversed(range(len(ys))):
         prod = prod_stack.pop()
         power = power_stack.pop()
-        e = e_stack.pop()
         # L140: p = (1.0 - gain) * p
         p = p_stack.pop()
         s = p + r
@@ -68,6 +65,7 @@ def kalman_loglik_value_and_grad(
         m = m_stack.pop()
         prod_bar = m_bar
         m_bar = unbroadcast(m_bar, m)
+        e = ys[t] - m
         gain_bar += np.sum(prod_bar * e)
         e_bar = prod_bar * gain
         # L138: gain = p / s

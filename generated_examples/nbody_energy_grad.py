@@ -22,13 +22,11 @@ def nbody_energy_grad(
     """
     # Forward sweep.
     d_stack = []
-    prod_stack = []
     sqrt_stack = []
     for i in range(len(x)):
         for j in range(i):
             d = x[i] - x[j]
             d_stack.append(d)
-            prod_stack.append(mass[i] * mass[j])
             sqrt_stack.append(np.sqrt(np.sum(d * d)))
 
     # Backward sweep.
@@ -39,10 +37,10 @@ def nbody_energy_grad(
         # L165: for j in range(i):
         for j in reversed(range(i)):
             sqrt = sqrt_stack.pop()
-            prod = prod_stack.pop()
             d = d_stack.pop()
             # L167: energy -= mass[i] * mass[j] / np.sqrt(np.sum(d * d))
-            d_bar = out_bar * prod / (sqrt * sqrt) / sqrt * d
+            sum_bar = 0.5 * out_bar * (mass[i] * mass[j]) / (sqrt * sqrt) / sqrt
+            d_bar = 2.0 * sum_bar * d
             # L166: d = x[i] - x[j]
             x_bar[j] -= d_bar
             x_bar[i] += d_bar

@@ -22,12 +22,10 @@ def rnn_loss_grad(
     """
     # Forward sweep.
     h_stack = []
-    diff_stack = []
     h = np.zeros(len(b))
     for t in range(len(xs)):
         h_stack.append(h)
         h = np.tanh(w @ h + u @ xs[t] + b)
-        diff_stack.append(h - target[t])
 
     # Backward sweep.
     # L62: return loss
@@ -37,9 +35,8 @@ def rnn_loss_grad(
     w_bar = np.zeros_like(w)
     # L59: for t in range(len(xs)):
     for t in reversed(range(len(xs))):
-        diff = diff_stack.pop()
         # L61: loss = loss + np.sum((h - target[t]) ** 2)
-        h_bar += unbroadcast(2.0 * out_bar * diff, h)
+        h_bar += unbroadcast(2.0 * out_bar * (h - target[t]), h)
         # L60: h = np.tanh(w @ h + u @ xs[t] + b)
         sum_bar = h_bar * (1.0 - h * h)
         h = h_stack.pop()

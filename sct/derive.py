@@ -62,7 +62,7 @@ from sct.specialise import form_of, specialise
 from sct.storage import Storage
 from sct.structures import one_path_each, structures
 from sct.templates.array_api import role
-from sct.views import alias_groups, in_place_forms, one_name_each
+from sct.views import alias_groups, in_place_forms, one_name_each, writes_into
 
 # The two sweeps in one function, or one of them.
 JOINT = ("grad", "value_and_grad", "vjp")
@@ -354,6 +354,7 @@ class _Function:
             numbers,
             self._call_check,
             self.names,
+            self.inner,
         )
         prepared = prepare(
             rooted,
@@ -419,14 +420,15 @@ class _Function:
             self.structures.certain,
             passing(fn, operations, active, self.temporary, self._takes_wide),
         )
-        refuse_unknown_effects(self.context, self.resolve)
         scalars = _scalar_names(fn, found)
+        groups = alias_groups(fn, self.operation, scalars)
+        refuse_unknown_effects(self.context, self.resolve, groups, scalars)
         storage = Storage(
             fn,
             self._fresh,
             self._pure_test,
             prepared.flags,
-            alias_groups(fn, self.operation, scalars),
+            groups,
             lambda e: self._is_number(e, fn, found),
         )
         restore = set() if self.inner else self.structures.all & set(wrt)
@@ -1052,14 +1054,34 @@ def _scalar_names(
     return {n for n, scalar in names.items() if scalar}
 
 
-def refuse_unknown_effects(context: Context, resolve: Resolver) -> None:
-    """Refuse what may carry a varied value away, unseen by any rule."""
+def refuse_unknown_effects(
+    context: Context,
+    resolve: Resolver,
+    groups: dict[str, frozenset[str]],
+    scalars: set[str],
+) -> None:
+    """Refuse what may carry a varied value away, or change one, unseen by any rule."""
     shared = grammar.outer_names(context.fn.body)
+    needed = {
+        n
+        for stmt, op in context.operations.items()
+        if context.activity.varied.get(stmt)
+        for n in grammar.reads(stmt) | set(op.operands)
+    }
     for stmt, op in context.operations.items():
         varied = context.activity.varied.get(stmt)
         if varied and shared.intersection(grammar.writes(stmt)):
             raise unsupported(context.source, stmt, *SHARED)
-        if not varied or not isinstance(op.node, gast.Call):
+        if not isinstance(op.node, gast.Call):
+            continue
+        if op.kind == "call" and writes_into(unwrap(op.callee)):
+            raise unsupported(context.source, op.node, "this call", *IN_PLACE)
+        silent = op.kind in ("append", "call") or op.callee in (print, *purity.CHECKS)
+        if not silent and isinstance(stmt, gast.Expr) and not purity.pure(op, resolve):
+            given = grammar.reads(stmt) - scalars - context.structures
+            if needed & given.union(*[groups.get(n, ()) for n in given]):
+                raise unsupported(context.source, op.node, "this call", *IN_PLACE)
+        if not varied:
             continue
         unseen = op.kind == "opaque" and op.callee is not print
         if unseen and not purity.pure(op, resolve):

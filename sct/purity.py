@@ -29,6 +29,9 @@ PURE_BUILTINS = {
     zip, hash, id, callable, dict, set, frozenset, bytes, format, sorted, all, any,
 }  # fmt: skip
 IMPURE = {print, input, open, next, iter, exec, eval, setattr, delattr}
+WRITING = {
+    np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal, print,
+}  # fmt: skip
 CHECKS = {f for n, f in vars(runtime).items() if n.startswith("check_")}
 VIEWS = {
     np.transpose, np.reshape, np.ravel, np.squeeze, np.expand_dims, np.swapaxes,
@@ -51,6 +54,9 @@ def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
         Whether it may raise exceptions of its own accord.
     """
     callee = op.callee
+    if op.problem:
+        # Arguments without a place in the rule: among them may be one to write into.
+        return False
     if callee is MISSING:
         return _is_stack_method(op.node)
     if role(callee):
@@ -68,7 +74,7 @@ def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
     if op.rule is not None:
         return not _draws(callee)
     if isinstance(callee, np.ufunc):
-        return "out" not in op.keywords
+        return "out" not in op.keywords and len(op.inputs) <= callee.nin
     function = unwrap(callee)
     if isinstance(function, types.FunctionType):
         name = function.__name__
@@ -95,7 +101,7 @@ def _draws(callee: object) -> bool:
     return (
         isinstance(owner, (np.random.RandomState, np.random.Generator))
         or "random" in module
-        or callee in (np.copyto, np.put, np.place, np.fill_diagonal, print)
+        or callee in WRITING
     )
 
 

@@ -17,8 +17,10 @@ the array it was taken from, an array handed to a function that may keep it.
 
 from __future__ import annotations
 
+import copy
 import functools
 import types
+import weakref
 from collections.abc import Callable
 
 import gast
@@ -31,7 +33,8 @@ from sct.arguments import parameter_names
 from sct.errors import SctError, unsupported
 from sct.names import Names
 from sct.normalise import normalise
-from sct.operations import Operation, Resolver
+from sct.operations import Operation, Resolver, unwrap
+from sct.structures import structures
 
 WHY = (
     "an array is written in place, and which names refer to it cannot be decided here",
@@ -41,7 +44,10 @@ WHY = (
 VIEWS = {
     np.transpose, np.reshape, np.ravel, np.squeeze, np.swapaxes, np.moveaxis,
     np.expand_dims, np.asarray, np.broadcast_to, np.diagonal, np.atleast_1d,
-    np.atleast_2d, np.ascontiguousarray, np.real, np.imag, np.flip,
+    np.atleast_2d, np.ascontiguousarray, np.real, np.imag, np.flip, np.split,
+    np.array_split, np.diag, np.rot90, np.fliplr, np.flipud, np.rollaxis, np.asanyarray,
+    np.require, np.broadcast_arrays, np.meshgrid, np.hsplit, np.vsplit, np.dsplit,
+    np.atleast_3d, np.asfortranarray,
 }  # fmt: skip
 
 
@@ -73,6 +79,10 @@ def _lowered(stmt, classify, names: Names) -> list[gast.AST]:
     ):
         return [stmt]
     op = classify(value)
+    if isinstance(op.callee, np.ufunc) and op.callee.nout == 1:
+        # np.add(x, y, z) is np.add(x, y, out=z).
+        value.keywords += [gast.keyword("out", a) for a in value.args[op.callee.nin :]]
+        del value.args[op.callee.nin :]
     written = [k for k in value.keywords if k.arg == "out"]
     if written and isinstance(op.callee, (np.ufunc, *_FUNCTIONS)):
         target = written[0].value
@@ -113,6 +123,7 @@ def one_name_each(
     numbers: set[str],
     check: Callable[..., gast.AST],
     names: Names,
+    inner: bool = False,
 ) -> gast.FunctionDef:
     """Give every array that is written into one name wherever that matters.
 
@@ -133,6 +144,8 @@ def one_name_each(
         ``check(helper, arguments, names)``: the call of a run-time check.
     names : Names
         The function's supply of names.
+    inner : bool
+        Whether other derivatives call it, whose arrays it then must not write into.
 
     Returns
     -------
@@ -143,9 +156,11 @@ def one_name_each(
     if not any(grammar.mutates(s) or isinstance(s, gast.AugAssign) for s in every):
         return fn
     fn = grammar.clone(fn)
-    flow = _MayAlias(fn, classify, numbers)
+    flow = _MayAlias(fn, classify, numbers, inner)
     work = _Paths(fn, source, flow, check, names)
     body = work.block(fn.body)
+    after = _MayAlias(_with_body(fn, body), classify, numbers | work.elements, inner)
+    work.settle(after)
     work.finish()
     fn.body = [
         *[grammar.assign(p, grammar.call(f"{p}.copy"), fn) for p in flow.copied],
@@ -155,7 +170,17 @@ def one_name_each(
     return fn
 
 
+def _with_body(fn: gast.FunctionDef, body: list[gast.AST]) -> gast.FunctionDef:
+    fn = copy.copy(fn)
+    fn.body = body
+    return fn
+
+
 GIVEN = "the caller's "
+# What puts its arguments into the container that it is a method of.
+KEEPS = {"append", "extend", "insert", "add", "update", "setdefault", "appendleft"}
+# What makes a container of the parts of another.
+SHALLOW = {list, tuple, dict, set, frozenset, sorted, reversed, zip, enumerate, copy.copy}
 
 
 class _MayAlias:
@@ -169,15 +194,21 @@ class _MayAlias:
         Second name → the statements that write into its array while it is to be read.
     """
 
-    def __init__(self, fn, classify, numbers: set[str]):
+    def __init__(self, fn, classify, numbers: set[str], inner: bool = False):
         self.classify, self.numbers = classify, numbers
         self.parameters = parameter_names(fn)
+        self.containers = _containers(fn, classify)
+        # Containers that may hold one array in two places; all names of what containers
+        # hold; what each was given by name.
+        self.twice: set[str] = set()
+        self.held: set[str] = set()
+        self.gave: dict[str, set[str]] = {}
         self.live: dict[int, set[str]] = {}
         self.seconds: dict[str, list[gast.AST]] = {}
         written: set[str] = set()
 
         def after(stmt: gast.AST, live: set[str]) -> None:
-            if _written_into(stmt):
+            if self.written_into(stmt):
                 self.live.setdefault(id(stmt), set()).update(live)
             live.difference_update(grammar.writes(stmt))
             live.update(grammar.reads(stmt))
@@ -185,30 +216,47 @@ class _MayAlias:
         liveness = dataflow.Backward(after)
         liveness.run(fn.body, set())
         self.alive_at = liveness.points
+        self.body = fn.body
         self.where = _places(fn.body)
         self.fixed = _fixed(fn)
+        # The containers that a container may be, hold, or be held by.
+        self._nested = {n: {n} for n in self.containers}
+        for stmt in grammar.statements(fn.body):
+            container, given = self.given(stmt)
+            if isinstance(stmt, gast.Assign):
+                given = given | self.into(stmt.value) | set(grammar.writes(stmt))
+            joined = (given | {container}) & self.containers
+            group = set().union(*[self._nested[n] for n in joined])
+            self._nested.update(dict.fromkeys(group, group))
 
         def across(stmt: gast.AST, state: dict[str, frozenset[str]]) -> None:
-            for name in _written_into(stmt):
+            for name in self.written_into(stmt):
                 if name in numbers:
                     continue
-                direct = bool(grammar.mutates(stmt))
+                direct = not isinstance(getattr(stmt, "target", None), gast.Name)
                 alive = self.live.get(id(stmt), set())
                 for other in sorted(state.get(name, frozenset())):
-                    if direct:
+                    if direct and not self._replaces(name, other, stmt):
                         written.add(other)
-                    if other not in alive or direct and self._apart(name, other, stmt):
+                    callers = inner and not direct and other.startswith(GIVEN)
+                    if other not in alive and not callers:
                         continue
-                    for n in (other, name):
+                    if direct and self._apart(name, other, stmt):
+                        continue
+                    given = self.gave.get(other, set()) | self.gave.get(name, set())
+                    for n in {other, *self._chain(name), *given}:
                         found = self.seconds.setdefault(n, [])
                         if stmt not in found:
                             found.append(stmt)
+            keep(stmt, state)
             if isinstance(stmt, gast.AugAssign):
                 return
             names = grammar.writes(stmt)
             into: set[str] = set()
             if isinstance(stmt, gast.Assign):
-                into = looks_into(stmt.value, classify)
+                into = self.into(stmt.value)
+                if len(names) == 1 and self._repeats(stmt.value, into, state):
+                    self.twice.update(names)
             others = into.union(*[state.get(n, frozenset()) for n in into])
             others -= set(names) | numbers
             for n in names:
@@ -221,6 +269,23 @@ class _MayAlias:
                 for m in theirs:
                     state[m] = state.get(m, frozenset()) | {n}
 
+        def keep(stmt: gast.AST, state: dict[str, frozenset[str]]) -> None:
+            """What a container is given to hold."""
+            container, given = self.given(stmt)
+            if container:
+                self.gave.setdefault(container, set()).update(given)
+            for n in given - numbers - {container}:
+                theirs = {n} | state.get(n, frozenset()) - {container}
+                before = state.get(container, frozenset())
+                if theirs & before:
+                    self.twice.add(container)
+                wholes = {container} | before & self.containers
+                self.held |= theirs | wholes
+                for c in wholes:
+                    state[c] = state.get(c, frozenset()) | theirs - {c}
+                for m in theirs:
+                    state[m] = state.get(m, frozenset()) | wholes - {m}
+
         def meet(a, b):
             return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in a | b}
 
@@ -231,8 +296,103 @@ class _MayAlias:
         self.final = dataflow.Forward(across, meet).run(fn.body, start) or {}
         self.copied = [p for p in self.parameters if GIVEN + p in written]
 
+    def written_into(self, stmt: gast.AST) -> list[str]:
+        """The names through which a statement may write into an array."""
+        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            return [stmt.target.id]
+        value = getattr(stmt, "value", None)
+        if isinstance(value, gast.Call):
+            op = self.classify(value)
+            if op.kind == "call" and writes_into(unwrap(op.callee)):
+                return sorted(grammar.names_read(value))
+        return grammar.mutates(stmt)
+
+    def into(self, value: gast.AST) -> set[str]:
+        """The names whose arrays a value may share or hold."""
+        found = looks_into(value, self.classify)
+        if isinstance(value, gast.Dict):
+            return {n for v in value.values for n in grammar.names_read(v)}
+        if isinstance(value, gast.BinOp):
+            return found | grammar.names_read(value) & self.containers
+        if isinstance(value, gast.Call):
+            callee = self.classify(value).callee
+            if isinstance(value.func, gast.Attribute):
+                found |= {grammar.root(value.func.value)} & self.containers
+            if callee.__hash__ is not None and callee in SHALLOW:
+                found |= {n for a in value.args for n in grammar.names_read(a)}
+                found |= {n for k in value.keywords for n in grammar.names_read(k)}
+        return found
+
+    def _chain(self, name: str) -> set[str]:
+        """A name with the second names by way of which it looks into an array."""
+        found: set[str] = set()
+        new = {name}
+        while new:
+            found |= new
+            new = {
+                m
+                for n in new
+                for s in self.where.definitions.get(n, ())
+                if isinstance(s, gast.Assign)
+                for m in self.into(s.value)
+                if any(
+                    isinstance(d, gast.Assign) and self.into(d.value)
+                    for d in self.where.definitions.get(m, ())
+                )
+            } - found
+        return found
+
+    def given(self, stmt: gast.AST) -> tuple[str, set[str]]:
+        """A container, and the names that a statement lets it hold."""
+        value = getattr(stmt, "value", None)
+        if isinstance(stmt, gast.Expr) and isinstance(value, gast.Call):
+            func = value.func
+            if isinstance(func, gast.Attribute) and func.attr in KEEPS:
+                given = [*value.args, *[k.value for k in value.keywords]]
+                return grammar.root(func.value), {
+                    n for a in given for n in grammar.names_read(a)
+                }
+        if isinstance(stmt, gast.Assign) and grammar.mutates(stmt):
+            (root,) = grammar.mutates(stmt)
+            if root in self.containers:
+                return root, self.into(value)
+        return "", set()
+
+    def _repeats(self, value: gast.AST, into: set[str], state) -> bool:
+        """Whether a container made here may hold one array twice."""
+        if isinstance(value, gast.BinOp):
+            return bool(into)
+        if isinstance(value, (gast.List, gast.Tuple, gast.Dict)):
+            parts = value.values if isinstance(value, gast.Dict) else value.elts
+            held = [
+                p.id
+                for p in parts
+                if isinstance(p, gast.Name) and p.id not in self.numbers
+            ]
+            return any(
+                m == n or m in state.get(n, ())
+                for i, n in enumerate(held)
+                for m in held[:i]
+            )
+        return bool(into & self.twice)
+
+    def changes_parts(self, stmt: gast.AST) -> bool:
+        """Whether a statement writes into what a container holds, not where it is."""
+        target = getattr(stmt, "target", None) or getattr(stmt, "targets", [None])[0]
+        deep = isinstance(getattr(target, "value", None), (gast.Subscript, gast.Attribute))
+        return deep or isinstance(stmt, gast.AugAssign) or not grammar.mutates(stmt)
+
+    def _replaces(self, name: str, other: str, store: gast.AST) -> bool:
+        """Whether a store only changes what `name` holds, and `other` may be that."""
+        whole = name in self.containers and not self.changes_parts(store)
+        return whole and other.removeprefix(GIVEN) not in self._nested[name]
+
     def _apart(self, name: str, other: str, store: gast.AST) -> bool:
         """Whether `other` looks into parts of `name` that a store does not touch."""
+        if self._replaces(name, other, store):
+            return True
+        if {name, other} & (self.held | self.twice):
+            return False
         if any(
             looks_into(getattr(s, "value", None), self.classify)
             for s in self.where.definitions.get(name, ())
@@ -266,6 +426,23 @@ class _MayAlias:
             ):
                 return False
         return True
+
+
+def _containers(fn: gast.FunctionDef, classify) -> set[str]:
+    """The names that may hold lists, dicts or objects."""
+    found = structures(fn, classify, set()).all
+    every = [s for s in grammar.statements(fn.body) if isinstance(s, gast.Assign)]
+    while True:
+        more = {
+            n
+            for s in every
+            if isinstance(s.value, (gast.BinOp, gast.Name))
+            and grammar.names_read(s.value) & found
+            for n in grammar.writes(s)
+        }
+        if more <= found:
+            return found
+        found |= more
 
 
 class _Where(dict):
@@ -304,13 +481,6 @@ def _fixed(fn: gast.FunctionDef) -> set[str]:
     return {n for n, c in count.items() if c == 1 and n not in looped}
 
 
-def _written_into(stmt: gast.AST) -> list[str]:
-    """The names through which a statement may write into an array."""
-    if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
-        return [stmt.target.id]
-    return grammar.mutates(stmt)
-
-
 def looks_into(value: gast.AST, classify: Callable[[gast.AST], Operation]) -> set[str]:
     """The names whose arrays the value of an operation may share."""
     if isinstance(value, gast.Name):
@@ -331,7 +501,9 @@ def looks_into(value: gast.AST, classify: Callable[[gast.AST], Operation]) -> se
             return {n for a in value.args for n in grammar.names_read(a)}
         if op.kind == "copy":
             return set(op.operands)
-        if op.callee.__hash__ is not None and op.callee in VIEWS and op.inputs:
+        view = op.callee.__hash__ is not None and op.callee in VIEWS
+        # Told to copy, or not to, what is given may be returned as it is.
+        if (view or "copy" in op.keywords) and op.inputs:
             return grammar.names_read(op.inputs[0])
     return set()
 
@@ -354,32 +526,78 @@ def alias_groups(
     return {n: frozenset(g) for n, g in groups.items()}
 
 
-_running: set[types.FunctionType] = set()
+def _of_functions(recursive: bool):
+    """Cache a question about functions, answered `recursive` for those in question.
+
+    What has been taken for granted of a caller may turn out wrong, so only the answers
+    for outermost functions are kept.
+    """
+
+    def decorate(question: Callable[[types.FunctionType], bool]):
+        asked: set[types.FunctionType] = set()
+        known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+        @functools.wraps(question)
+        def answer(function: types.FunctionType) -> bool:
+            if function in asked:
+                return recursive
+            if function in known:
+                return known[function]
+            asked.add(function)
+            try:
+                found = question(function)
+            finally:
+                asked.discard(function)
+            if not asked:
+                known[function] = found
+            return found
+
+        return answer
+
+    return decorate
 
 
-@functools.lru_cache(maxsize=1024)
+def _flow_of(function: types.FunctionType) -> _MayAlias:
+    normal = normalise(function)
+    resolve = Resolver(normal.scope, {})
+    return _MayAlias(normal.fn, lambda e: operations.classify(e, resolve), set())
+
+
+@_of_functions(True)
 def returns_new(function: types.FunctionType) -> bool:
     """Whether what a user's function returns never looks into its arguments."""
-    if function in _running:
-        # A recursive call returns nothing that the function itself does not.
-        return True
-    _running.add(function)
     try:
-        normal = normalise(function)
-        resolve = Resolver(normal.scope, {})
-        fn = normal.fn
-        flow = _MayAlias(fn, lambda e: operations.classify(e, resolve), set())
+        flow = _flow_of(function)
     except SctError:
         return False
-    finally:
-        _running.discard(function)
-    returned = grammar.names_read(fn.body[-1].value) if fn.body[-1].value else set()
+    value = flow.body[-1].value
+    known = grammar.all_writes(flow.body) | set(flow.parameters)
     # An argument's array is known by the name of its parameter.
     return all(
-        n in grammar.all_writes(fn.body) | set(parameter_names(fn))
-        and not any(m.startswith(GIVEN) for m in flow.final.get(n, ()))
-        for n in returned
+        n in known and not any(m.startswith(GIVEN) for m in flow.final.get(n, ()))
+        for n in (grammar.names_read(value) if value else ())
     )
+
+
+@_of_functions(False)
+def writes_into(function: types.FunctionType) -> bool:
+    """Whether a user's function may write into an array or container it is given.
+
+    ``p += e`` does not count: a check made when the derivative runs lets it pass on
+    numbers alone.
+    """
+    try:
+        flow = _flow_of(function)
+    except SctError:
+        return False
+    filled = {
+        m
+        for s in grammar.statements(flow.body)
+        for container, given in [flow.given(s)]
+        if given
+        for m in (container, *flow.final.get(container, ()))
+    }
+    return bool(flow.copied or filled & set(flow.parameters))
 
 
 class _Paths:
@@ -445,6 +663,19 @@ class _Paths:
         self.pending.append((out, late))
         return out or [grammar.located(gast.Pass(), body[0] if body else None)]
 
+    def settle(self, flow: _MayAlias) -> None:
+        """Refuse to write into what still has two names; `flow` is of the new tree."""
+        for writes in flow.seconds.values():
+            for write in writes:
+                if isinstance(getattr(write, "target", None), gast.Name):
+                    self.unclear.add(id(write))
+                else:
+                    raise unsupported(self.source, write, "this", *WHY)
+        for write in grammar.statements(flow.body):
+            held = set(flow.written_into(write)) & flow.twice
+            if held and flow.changes_parts(write):
+                raise unsupported(self.source, write, "this", *WHY)
+
     def finish(self) -> None:
         """Put in the checks, now that it is known which names could be followed."""
         for out, late in self.pending:
@@ -475,6 +706,8 @@ class _Paths:
         # Written through, or read as an array: a row.
         return not any(
             name in grammar.mutates(s)
+            or grammar.is_name(getattr(s, "value", None), name)
+            and any(m in self.flow.seconds for m in grammar.writes(s))
             or any(
                 isinstance(n, (gast.Subscript, gast.Attribute))
                 and grammar.is_name(n.value, name)

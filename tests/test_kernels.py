@@ -176,7 +176,7 @@ def test_refused_when_called(f, args, wrt):
 
 
 # -- loop kernels ----------------------------------------------------------------------
-@refused(draw(9), 4, wrt=(0,))
+@kernel(draw(9), 4, wrt=(0,))
 def jacobi_1d_swapped(a, steps):
     u = a.copy()
     un = a.copy()
@@ -216,7 +216,7 @@ def jacobi_2d(A, B, steps):
     return float(np.sum(A)) if steps < 0 else np.sum(A) + B[2, 2]
 
 
-@refused(draw(5, 5), 2, wrt=(0,))
+@kernel(draw(5, 5), 2, wrt=(0,))
 def jacobi_2d_slices(A, steps):
     A = A.copy()
     B = np.empty_like(A)
@@ -350,7 +350,7 @@ def lu_outer(A):
     return np.sum(lu * lu)
 
 
-@refused(SPD)
+@kernel(SPD)
 def cholesky_of_rows(A):
     n = A.shape[0]
     for i in range(n):
@@ -1273,7 +1273,7 @@ def two_names(x, y):
     return np.sum(a * b)
 
 
-@refuses(draw(3))
+@kernel(draw(3))
 def augmented_through_an_alias(x):
     a = x.copy()
     b = a
@@ -1291,7 +1291,7 @@ def rebound_not_augmented(x):
     return np.sum(a * b)
 
 
-@refused(draw(3, 4), draw(4))
+@kernel(draw(3, 4), draw(4))
 def row_view_written(a, y):
     for i in range(len(a)):
         row = a[i]
@@ -1300,7 +1300,7 @@ def row_view_written(a, y):
     return np.sum(a * a)
 
 
-@refused(draw(3, 4), draw(4))
+@kernel(draw(3, 4), draw(4))
 def rows_of_a_loop(a, y):
     for row in a:
         row += y * y
@@ -1308,7 +1308,7 @@ def rows_of_a_loop(a, y):
     return np.sum(a * a * a)
 
 
-@refused(draw(3, 4), draw(3, seed=1))
+@kernel(draw(3, 4), draw(3, seed=1))
 def rows_of_zip(a, y):
     for row, v in zip(a, y):
         row[:] = row * v
@@ -1316,21 +1316,21 @@ def rows_of_zip(a, y):
     return np.sum(a * a)
 
 
-@refused(draw(3, 4), draw(3, seed=1))
+@kernel(draw(3, 4), draw(3, seed=1))
 def rows_of_enumerate(a, y):
     for i, row in enumerate(a):
         row[i] = y[i] * row[i + 1]
     return np.sum(a * a)
 
 
-@refused(draw(3, 4), draw(3))
+@kernel(draw(3, 4), draw(3))
 def transpose_written(a, x):
     a.T[0] = x * x
     a.T[1] *= a.T[0]
     return np.sum(a**3)
 
 
-@refused(draw(3, 4), draw(3))
+@kernel(draw(3, 4), draw(3))
 def transposed_view_named(a, x):
     t = a.T
     t[2] = x * t[1]
@@ -1489,7 +1489,7 @@ def elements_exchanged(x):
     return np.sum(x * x * np.arange(6.0))
 
 
-@refused(draw(6), 0.1, 5, wrt=(0, 1))
+@kernel(draw(6), 0.1, 5, wrt=(0, 1))
 def buffers_swapped(u, c, steps):
     un = np.empty_like(u)
     for _ in range(steps):
@@ -1500,7 +1500,7 @@ def buffers_swapped(u, c, steps):
     return np.sum(u * u)
 
 
-@refused(draw(6), 0.1, 5, wrt=(0, 1))
+@kernel(draw(6), 0.1, 5, wrt=(0, 1))
 def buffers_rotated(u, c, steps):
     old, now, new = u.copy(), u * u, np.zeros_like(u)
     for _ in range(steps):
@@ -1680,6 +1680,95 @@ def parts_of_a_split(a):
     top, _middle, _bottom = np.split(z, 3)
     top[0] = 1.0
     return np.sum(z * a)
+
+
+@broken("np.diag gives a view", AssertionError, draw(3, 3))
+def diagonal_read_after_a_store(a):
+    z = a * a
+    d = np.diag(z)
+    z[0, 0] = 1.0
+    return np.sum(d * a[0])
+
+
+NESTED = "numbers in lists of lists are written and read"
+
+
+@broken(NESTED, AttributeError, draw(3, 3))
+def table_in_lists(a):
+    table = [[0.0] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(3):
+            table[i][j] = a[i, j] * (table[i - 1][j] + 1.0)
+    return sum(sum(row) for row in table)
+
+
+@broken(NESTED, AttributeError, 0.7)
+def number_in_a_nested_list(x):
+    table = [[0.0] * 2 for _ in range(2)]
+    table[0][1] = x * x
+    return sum(table[0])
+
+
+@broken("a list of adjoints is taken for an array", AttributeError, 0.7)
+def list_turned_round(x):
+    queue = [x, x * x]
+    queue = queue[1:] + [queue[0]]
+    return queue[1]
+
+
+@refuses(draw(4))
+def sums_in_a_list(x):
+    sums = [0.0, 0.0]
+    for i, v in enumerate(x):
+        sums[i % 2] += v * v
+    return sums[0] * sums[1]
+
+
+@refuses(0.7)
+def numbers_kept_in_a_dict(x):
+    memo = {0: x, 1: x * x}
+    for i in range(2, 5):
+        memo[i] = memo[i - 1] * x + memo[i - 2]
+    return memo[4]
+
+
+@refuses(draw(2, 3))
+def rows_exchanged(a):
+    a[0], a[1] = a[1], a[0]
+    return np.sum(a * np.arange(6.0).reshape(2, 3))
+
+
+@kernel(draw(2, 3))
+def copies_of_rows_exchanged(a):
+    a[0], a[1] = a[1].copy(), a[0].copy()
+    return np.sum(a * np.arange(6.0).reshape(2, 3))
+
+
+@kernel(draw(3, 3))
+def gram_schmidt(a):
+    for i in range(3):
+        for j in range(i):
+            a[i] -= (a[i] @ a[j]) * a[j]
+        a[i] = a[i] / np.sqrt(a[i] @ a[i])
+    return np.sum(a * np.arange(9.0).reshape(3, 3))
+
+
+@kernel(draw(3, 3), draw(3))
+def gauss_with_pivots(a, b):
+    n = len(a)
+    for k in range(n):
+        pivot = k + int(np.argmax(np.abs(a[k:, k])))
+        if pivot != k:
+            a[[k, pivot]] = a[[pivot, k]]
+            b[[k, pivot]] = b[[pivot, k]]
+        for i in range(k + 1, n):
+            m = a[i, k] / a[k, k]
+            a[i, k:] -= m * a[k, k:]
+            b[i] -= m * b[k]
+    x = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        x[i] = (b[i] - a[i, i + 1 :] @ x[i + 1 :]) / a[i, i]
+    return np.sum(np.tanh(x))
 
 
 @broken("`real` of an array of floats is a view", AssertionError, draw(3))
