@@ -31,7 +31,7 @@ from sct.analysis.activity import Activity
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.errors import unsupported
 from sct.operations import BindError, Operation, atoms
-from sct.refusals import refusal
+from sct.refusals import WHOLE, refusal
 
 
 @dataclass(eq=False)
@@ -172,6 +172,9 @@ class Adjoints:
         elif isinstance(value, gast.Tuple):
             made = []
             for item in value.elts:
+                if not isinstance(item, (gast.Name, gast.Constant)):
+                    source = self.context.source
+                    raise unsupported(source, returned, "this value", *WHOLE)
                 alive = isinstance(item, gast.Name) and item.id in vary
                 again = alive and item.id in self.bars
                 if again:

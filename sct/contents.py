@@ -6,6 +6,9 @@ the program writes into it in between, the part written over is kept, unless
 
 * no adjoint reads elements at all (only a shape, as ``np.zeros_like(x)`` does), or
 * the elements that adjoints have read by then are never those written (`disjoint`).
+
+A list that the program appends to is cut back, where an adjoint may read it by an index
+that counts from its end, or as a whole, before all appended elements are there.
 """
 
 from __future__ import annotations
@@ -54,6 +57,9 @@ class Contents:
         self.reads: dict[str, list[Place]] = {}
         self.of_step: dict[Step, set[str]] = {}
         self.stores: dict[Step, Place] = {}
+        self.appends: dict[Step, Place] = {}
+        # What the heads of loops read.
+        self.heads: dict[str, list[Place]] = {}
         self.views: dict[str, list[Place]] = {}
         # The loops whose every turn begins with an array of its own: name → how many.
         self.renewed: dict[str, list[Place]] = {}
@@ -75,6 +81,10 @@ class Contents:
                         )
             self.of_step[step] = found
             self._note(step, loops, always)
+            if isinstance(step.stmt, gast.For):
+                for n in grammar.names_read(step.stmt.iter):
+                    place = Place(None, loops, self._order)
+                    self.heads.setdefault(n, []).append(place)
             inner = loops
             if isinstance(step.stmt, (gast.For, gast.While)):
                 inner = (*loops, step.stmt)
@@ -86,6 +96,8 @@ class Contents:
         stmt = step.stmt
         if stmt is None:
             return
+        if grammar.appended(stmt):
+            self.appends[step] = Place(None, loops, self._order)
         if grammar.mutates(stmt):
             target = getattr(stmt, "target", None) or stmt.targets[0]
             plain = isinstance(target, gast.Subscript) and grammar.is_name(target.value)
@@ -103,6 +115,19 @@ class Contents:
                 self.views.setdefault(n, []).append(
                     Place(value.slice if plain else None, loops, self._order)
                 )
+
+    def grown(self, step: Step) -> str:
+        """The list that a step appends to, if adjoints read it as it was before."""
+        if step not in self.appends:
+            return ""
+        name, at = grammar.appended(step.stmt), self.appends[step]
+        for other in self.groups.get(name, frozenset([name])):
+            for p in [*self.reads.get(other, ()), *self.heads.get(other, ())]:
+                later = p.order > at.order and not set(p.loops) & set(at.loops)
+                fixed = isinstance(p.index, gast.Constant) and p.index.value >= 0
+                if not later and not fixed:
+                    return name
+        return ""
 
     def overwritten(self, step: Step) -> str:
         """The array of which a store may write over what an adjoint has read."""

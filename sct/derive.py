@@ -55,14 +55,14 @@ from sct.operations import (
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import prepare
-from sct.refusals import IN_PLACE, SHARED, refusal
+from sct.refusals import IN_PLACE, KEPT_VALUE, SHARED, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.specialise import form_of, specialise
 from sct.storage import Storage
 from sct.structures import one_path_each, structures
 from sct.templates.array_api import role
-from sct.views import alias_groups, in_place_forms, one_name_each, writes_into
+from sct.views import alias_groups, in_place_forms, one_name_each, stores, writes_into
 
 # The two sweeps in one function, or one of them.
 JOINT = ("grad", "value_and_grad", "vjp")
@@ -421,7 +421,7 @@ class _Function:
             passing(fn, operations, active, self.temporary, self._takes_wide),
         )
         scalars = _scalar_names(fn, found)
-        groups = alias_groups(fn, self.operation, scalars)
+        groups = self.groups = alias_groups(fn, self.operation, scalars)
         refuse_unknown_effects(self.context, self.resolve, groups, scalars)
         storage = Storage(
             fn,
@@ -618,13 +618,42 @@ class _Function:
     def _safe_value(self, both: Sweeps, body: list[gast.AST]) -> gast.AST:
         """The value of the primal, out of the reach of the backward sweep."""
         written = grammar.all_writes(both.backward)
-        if grammar.names_read(both.value) & written or not isinstance(
-            both.value, (gast.Name, gast.Constant)
+        value = both.value
+        restored = self._restored(both)
+        if restored & grammar.names_read(value):
+            value = self._copied(value, restored)
+        if grammar.names_read(value) & written or not isinstance(
+            value, (gast.Name, gast.Constant)
         ):
             held = self.names.fresh("value")
-            body.append(grammar.assign(held, both.value))
+            body.append(grammar.assign(held, value))
             return grammar.name(held)
-        return both.value
+        return value
+
+    def _restored(self, both: Sweeps) -> set[str]:
+        """The names whose contents the backward sweep may put back."""
+        changed = {
+            n
+            for s in grammar.statements(both.backward)
+            for n in [*grammar.mutates(s), *_cut(s)]
+        }
+        for stmt, op in self.context.operations.items():
+            if op.kind == "call" and self.context.activity.targets.get(stmt):
+                if stores(unwrap(op.callee)):
+                    changed.update(grammar.writes(stmt))
+        changed -= self.scalars
+        return changed.union(*[self.groups.get(n, ()) for n in changed])
+
+    def _copied(self, value: gast.AST, restored: set[str]) -> gast.AST:
+        if isinstance(value, gast.Tuple):
+            parts = [self._copied(e, restored) for e in value.elts]
+            return gast.Tuple(parts, gast.Load())
+        if not grammar.names_read(value) & restored:
+            return value
+        if grammar.names_read(value) & self.structures.all:
+            source = self.normal.source
+            raise unsupported(source, self.prepared.body[-1], "this value", *KEPT_VALUE)
+        return grammar.call(f"{value.id}.copy")
 
     def _checks(self, body: list[gast.AST], both: Sweeps) -> list[gast.AST]:
         """What must be checked of arguments and result, which no type says."""
@@ -978,6 +1007,13 @@ def maybe_unbound(
     flow = dataflow.Forward(transfer, lambda a, b: a & b)
     end = flow.run(body, set(bound))
     return [n for n in names if end is not None and n not in end]
+
+
+def _cut(stmt: gast.AST) -> list[str]:
+    """The list that ``l.pop()`` makes shorter."""
+    call = stmt.value if isinstance(stmt, gast.Expr) else None
+    func = getattr(call, "func", None)
+    return [func.value.id] if getattr(func, "attr", "") == "pop" else []
 
 
 def _keeps(fn: gast.FunctionDef) -> bool:

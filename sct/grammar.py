@@ -278,6 +278,15 @@ def mutates(stmt: gast.AST) -> list[str]:
     return [root(t) for t in targets if isinstance(t, (gast.Subscript, gast.Attribute))]
 
 
+def appended(stmt: gast.AST | None) -> str:
+    """The name of the list that ``l.append(v)`` makes longer, or ``""``."""
+    call = stmt.value if isinstance(stmt, gast.Expr) else None
+    func = getattr(call, "func", None)
+    if getattr(func, "attr", "") == "append" and isinstance(func.value, gast.Name):
+        return func.value.id
+    return ""
+
+
 def target_names(target: gast.AST) -> list[str]:
     """The names that an assignment target binds, in order."""
     if isinstance(target, gast.Name):

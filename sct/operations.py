@@ -24,6 +24,7 @@ from sct.templates.array_api import role
 
 # Values of these never carry a derivative, whatever they are computed from.
 UNDIFFERENTIATED = (gast.Compare, gast.BoolOp, gast.JoinedStr)
+BITWISE = (gast.BitOr, gast.BitAnd, gast.BitXor)
 OPAQUE = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
@@ -114,9 +115,11 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
     if isinstance(value, gast.Constant) or isinstance(value, UNDIFFERENTIATED):
         return Operation("constant", value)
     if isinstance(value, gast.BinOp):
-        return _rule(
+        found = _rule(
             templates.OPERATORS[type(value.op)], value, [value.left, value.right]
         )
+        # Of numbers, they are constant; `|` may join two dicts as well.
+        return replace(found, kind="opaque") if isinstance(value.op, BITWISE) else found
     if isinstance(value, gast.UnaryOp):
         if isinstance(value.op, (gast.Not, gast.Invert)):
             return Operation("constant", value)
@@ -162,6 +165,9 @@ def _display(value: gast.Tuple | gast.List | gast.Dict) -> Operation:
     names = tuple(e.id for e in parts if isinstance(e, gast.Name))
     simple = all(isinstance(e, (gast.Name, gast.Constant)) for e in parts)
     simple = simple and all(isinstance(k, (gast.Name, gast.Constant)) for k in keys)
+    # Of two parts that may have one key, the last counts.
+    named = [k.value for k in keys if isinstance(k, gast.Constant)]
+    simple = simple and len({*named}) == len(keys) or simple and len(keys) == 1
     if not simple:
         return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
     pairs = {

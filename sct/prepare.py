@@ -27,7 +27,7 @@ from sct import grammar
 from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
-from sct.refusals import ATTRIBUTE
+from sct.refusals import ATTRIBUTE, GROWING, PART
 
 
 class Prepared:
@@ -153,10 +153,11 @@ class _Preparation:
             target = stmt.targets[0]
         else:
             target = stmt.target
-        if not grammar.root(target) or any(
-            isinstance(n, gast.Call) for n in gast.walk(target.value)
-        ):
+        inside = list(gast.walk(target.value))
+        if not grammar.root(target) or any(isinstance(n, gast.Call) for n in inside):
             raise unsupported(self.source, stmt, "this assignment", *ATTRIBUTE)
+        if any(getattr(n, "attr", "T") in ("real", "imag", "flat") for n in inside):
+            raise unsupported(self.source, stmt, "this assignment", *PART)
         if isinstance(stmt, gast.Assign):
             return [stmt]
         plain = isinstance(stmt.op, (gast.Add, gast.Sub))
@@ -202,6 +203,9 @@ class _Preparation:
         lead: list[gast.AST] = []
         written = grammar.all_writes(stmt.body)
         if isinstance(stmt, gast.For):
+            grown = {grammar.appended(s) for s in grammar.statements(stmt.body)}
+            if grown & grammar.names_read(stmt.iter):
+                raise unsupported(self.source, stmt, "this loop", *GROWING)
             target = stmt.target.id
             moving = (written | {target}) & grammar.names_read(stmt.iter)
             if moving:

@@ -152,7 +152,11 @@ class _Plan:
 
 
 def _writes(step: Step) -> set[str]:
-    return written_in([step]) | changed_in([step])
+    grown = {
+        grammar.appended(s)
+        for s in grammar.statements([step.stmt] if step.stmt else [])
+    }
+    return written_in([step]) | changed_in([step]) | grown - {""}
 
 
 def _reads(step: Step, name: str) -> int:

@@ -20,6 +20,22 @@ SHARED = (
     "other functions may read it, and their derivatives would not know",
     "Return the value, and let the caller keep it.",
 )
+GROWING = (
+    "a list grows while it is counted by the loop",
+    "Take its length before: `n = len(values)`, then `for i in range(n)`.",
+)
+PART = (
+    "it writes into an array by way of its real or imaginary part or its flat view",
+    "Write into the array itself: `z[0] = ...`.",
+)
+WHOLE = (
+    "a part of an array that is written into is returned in it",
+    "Return a copy of the part: `row.copy()`.",
+)
+KEPT_VALUE = (
+    "it is returned beside the gradient, and the backward sweep writes into it",
+    "Return a copy of what it holds, or ask for the gradient alone (`sct.grad`).",
+)
 IN_PLACE = (
     "it may change an array in place, and what it does is not followed yet",
     "Build the new value instead: `x = x + y`, `np.where`, `np.concatenate` or "

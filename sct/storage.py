@@ -218,6 +218,11 @@ class Storage:
 
     def _simple(self, step: Step, pending: set[str], bound: set[str]) -> set[str]:
         self._keep_part(step)
+        name = self.contents.grown(step)
+        if name:
+            cut = gast.Expr(grammar.call(f"{name}.pop"))
+            self.of(step).first.append(grammar.located(cut, step.stmt))
+            step.old.add(name)
         written = _written(step)
         kept = self.of(step) if written & (pending | step.old) else None
         for name in sorted(written & (pending | step.old)):

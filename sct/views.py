@@ -153,7 +153,10 @@ def one_name_each(
         A new tree; `fn` itself when nothing is written in place.
     """
     every = list(grammar.statements(fn.body))
-    if not any(grammar.mutates(s) or isinstance(s, gast.AugAssign) for s in every):
+    if not any(
+        grammar.mutates(s) or isinstance(s, gast.AugAssign) or grammar.appended(s)
+        for s in every
+    ):
         return fn
     fn = grammar.clone(fn)
     flow = _MayAlias(fn, classify, numbers, inner)
@@ -180,7 +183,18 @@ GIVEN = "the caller's "
 # What puts its arguments into the container that it is a method of.
 KEEPS = {"append", "extend", "insert", "add", "update", "setdefault", "appendleft"}
 # What makes a container of the parts of another.
-SHALLOW = {list, tuple, dict, set, frozenset, sorted, reversed, zip, enumerate, copy.copy}
+SHALLOW = {
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    sorted,
+    reversed,
+    zip,
+    enumerate,
+    copy.copy,
+}
 
 
 class _MayAlias:
@@ -305,7 +319,8 @@ class _MayAlias:
             op = self.classify(value)
             if op.kind == "call" and writes_into(unwrap(op.callee)):
                 return sorted(grammar.names_read(value))
-        return grammar.mutates(stmt)
+        grown = grammar.appended(stmt)
+        return [grown] if grown else grammar.mutates(stmt)
 
     def into(self, value: gast.AST) -> set[str]:
         """The names whose arrays a value may share or hold."""
@@ -378,8 +393,12 @@ class _MayAlias:
 
     def changes_parts(self, stmt: gast.AST) -> bool:
         """Whether a statement writes into what a container holds, not where it is."""
+        if grammar.appended(stmt):
+            return False
         target = getattr(stmt, "target", None) or getattr(stmt, "targets", [None])[0]
-        deep = isinstance(getattr(target, "value", None), (gast.Subscript, gast.Attribute))
+        deep = isinstance(
+            getattr(target, "value", None), (gast.Subscript, gast.Attribute)
+        )
         return deep or isinstance(stmt, gast.AugAssign) or not grammar.mutates(stmt)
 
     def _replaces(self, name: str, other: str, store: gast.AST) -> bool:
@@ -492,7 +511,7 @@ def looks_into(value: gast.AST, classify: Callable[[gast.AST], Operation]) -> se
         return grammar.names_read(value)
     if isinstance(value, gast.Attribute):
         op = classify(value)
-        return {grammar.root(value)} - {""} if op.kind == "rule" else set()
+        return {grammar.root(value)} - {""} if op.kind != "constant" else set()
     if isinstance(value, gast.Call):
         op = classify(value)
         if op.kind == "call" and returns_new(op.callee):
@@ -598,6 +617,28 @@ def writes_into(function: types.FunctionType) -> bool:
         for m in (container, *flow.final.get(container, ()))
     }
     return bool(flow.copied or filled & set(flow.parameters))
+
+
+@_of_functions(False)
+def stores(function: types.FunctionType) -> bool:
+    """Whether a user's function may write into an array, be it one that it makes."""
+    try:
+        normal = normalise(function)
+    except SctError:
+        return True
+    resolve = Resolver(normal.scope, {})
+    for stmt in grammar.statements(normal.fn.body):
+        if grammar.mutates(stmt) or grammar.appended(stmt):
+            return True
+        for head in grammar.heads(stmt):
+            for call in gast.walk(head):
+                if isinstance(call, gast.Call):
+                    op = operations.classify(call, resolve)
+                    if "out" in op.keywords or op.problem:
+                        return True
+                    if op.kind == "call" and stores(unwrap(op.callee)):
+                        return True
+    return False
 
 
 class _Paths:
@@ -741,6 +782,9 @@ class _Paths:
         """Give the parts that became operands names of their own, read just before."""
         lead: list[gast.AST] = []
         value = getattr(stmt, "value", None)
+        if isinstance(stmt, gast.Return) and isinstance(value, gast.Tuple):
+            value.elts = [self._named(e, stmt, lead) for e in value.elts]
+            return lead
         if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
             stored = grammar.mutates(stmt) and not isinstance(value, gast.Name)
             if stored and isinstance(value, gast.Subscript):
@@ -757,7 +801,7 @@ class _Paths:
         return lead
 
     def _named(self, part: gast.AST, stmt: gast.AST, lead: list) -> gast.AST:
-        if grammar.root(part) not in self.roots:
+        if isinstance(part, gast.Name) or grammar.root(part) not in self.roots:
             return part
         made = self.names.fresh(f"{grammar.root(part)}_part")
         lead.append(grammar.assign(made, part, stmt))

@@ -38,7 +38,8 @@ refusals
 normalise+purity+analysis
 prepare specialise
 entry
-structures views adjoint
+structures adjoint
+views
 contents
 storage
 recompute

@@ -2,8 +2,9 @@
 
 ``y = np.tanh(x)``  →  ``x_bar = y_bar * (1.0 - y * y)``
 
-At kinks the subgradient is that of JAX and autograd: the sign of 0 is 0, equal
-operands of `maximum` and `minimum` share equally, ``x**0`` has derivative 0 at 0.
+At kinks, where any subgradient will do, these are taken (``docs/kinks.md`` sets them
+beside those of other tools): the sign of 0 is 0, equal operands of `maximum` and
+`minimum` share equally, ``x**0`` has derivative 0 at 0.
 """
 
 from __future__ import annotations

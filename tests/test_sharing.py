@@ -1,0 +1,269 @@
+"""Arrays with two names, lists that grow, and calls that write: right, or refused."""
+
+import numpy as np
+import pytest
+
+import sct
+
+X = np.array([0.7, 1.2, 0.4])
+
+
+def differences(f, x, h=1e-6):
+    """The gradient of the sum of all that `f` returns, by central differences."""
+    bar = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        up, down = x.copy(), x.copy()
+        up[i] += h
+        down[i] -= h
+        bar[i] = (total(f(up)) - total(f(down))) / (2.0 * h)
+    return bar
+
+
+def total(value):
+    parts = value if isinstance(value, (tuple, list)) else [value]
+    return sum(np.sum(p) for p in parts)
+
+
+# -- calls that write into what they are given -----------------------------------------
+def fill_first(c, p):
+    c[0] = 9.0
+    return p * c
+
+
+def augment(p):
+    p += 1.0
+    return p * p
+
+
+def fill_by_another(c, p):
+    return fill_first(c, p)
+
+
+def sorts_a_constant(x):
+    c = np.array([3.0, 1.0, 2.0])
+    y = (x * c) ** 2
+    c.sort()
+    return np.sum(y * c)
+
+
+def sorts_a_view_of_a_constant(x):
+    c = np.array([[3.0, 1.0, 2.0]])
+    y = (x * c) ** 2
+    row = c[0]
+    row.sort()
+    return np.sum(y * c)
+
+
+def fills_a_diagonal(x):
+    c = np.ones((3, 3))
+    y = (x * c) ** 2
+    np.fill_diagonal(c, 7.0)
+    return np.sum(y * c)
+
+
+def puts(x):
+    c = np.ones(3)
+    y = (x * c) ** 2
+    np.put(c, [0], 5.0)
+    return np.sum(y * c)
+
+
+def helper_writes_into_a_constant(x):
+    c = np.array([3.0, 1.0, 2.0])
+    y = (x * c) ** 2
+    return np.sum(y * fill_first(c, x))
+
+
+def helper_of_a_helper_writes(x):
+    c = np.array([3.0, 1.0, 2.0])
+    y = (x * c) ** 2
+    return np.sum(y * fill_by_another(c, x))
+
+
+def sums_into_a_third_argument(x):
+    z = np.empty(())
+    np.sum(x * x, 0, None, z)
+    return z * x[0]
+
+
+def writes_through_the_flat_view(x):
+    z = x * x
+    flat = z.flat
+    flat[1] = 1.0
+    return np.sum(z * x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        sorts_a_constant,
+        sorts_a_view_of_a_constant,
+        fills_a_diagonal,
+        puts,
+        helper_writes_into_a_constant,
+        helper_of_a_helper_writes,
+        sums_into_a_third_argument,
+        writes_through_the_flat_view,
+    ],
+)
+def test_refused(f):
+    with pytest.raises(sct.UnsupportedError, match=r"test_sharing\.py"):
+        sct.grad(f)
+
+
+def helper_augments(x):
+    z = x * x
+    return np.sum(augment(z) * z)
+
+
+def test_augmenting_an_argument_is_refused_for_arrays_and_right_for_numbers():
+    with pytest.raises(sct.SctError, match="array"):
+        sct.grad(helper_augments)(X)
+    assert sct.grad(helper_augments)(0.7) == pytest.approx(
+        differences(helper_augments, np.array(0.7)), rel=1e-6
+    )
+
+
+# -- lists that grow -------------------------------------------------------------------
+def grown_in_arms(x):
+    path = [x]
+    for i in range(4):
+        if i % 2:
+            path.append(path[-1] * path[0])
+        else:
+            path.append(np.sin(path[-1]))
+    return path[-1] * path[-2]
+
+
+def grown_after_a_loop_over_it(x):
+    path = [x, x * x]
+    s = 0.5
+    for p in path:
+        s += np.sin(p) * s + p
+    path.append(x)
+    path.append(s)
+    return path[-1] * path[-2] * s
+
+
+def constants_that_grow(x):
+    c = [1.0]
+    y = x
+    for _ in range(3):
+        y = y * y * c[-1]
+        c.append(c[-1] + 1.0)
+    return y * x
+
+
+def grown_and_read_as_a_whole(x):
+    acc = []
+    for i in range(3):
+        acc.append(x * i)
+        y = np.array(acc)
+        x = x + np.sum(y * y)
+    return x
+
+
+def grown_and_read_all_over(x):
+    acc = []
+    for i in range(3):
+        acc.append(x * i)
+        x = x + acc[i] * acc[i - 1] * acc[-1]
+    return x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        grown_in_arms,
+        grown_after_a_loop_over_it,
+        constants_that_grow,
+        grown_and_read_as_a_whole,
+        grown_and_read_all_over,
+    ],
+)
+def test_grown_lists(f):
+    expected = differences(f, np.array(0.7))
+    assert sct.grad(f)(0.7) == pytest.approx(expected, rel=1e-6)
+
+
+def grown_while_counted(x):
+    path = [x, x * x]
+    for i in range(len(path)):
+        path.append(path[i] * x)
+    return path[-1] * path[2]
+
+
+def grown_by_another_name(x):
+    path = [x]
+    same = path
+    for _ in range(3):
+        path.append(same[-1] * x)
+    return same[-1] * same[1]
+
+
+def keys_that_may_be_one(x, key="a"):
+    d = {"a": x, key: x * x}
+    return d["a"] * 3.0
+
+
+@pytest.mark.parametrize(
+    "f", [grown_while_counted, grown_by_another_name, keys_that_may_be_one]
+)
+def test_containers_refused(f):
+    with pytest.raises(sct.UnsupportedError, match=r"test_sharing\.py"):
+        sct.grad(f)
+
+
+def masks(x):
+    inside = (x > 0.5) | (x < -1.0) & (x > -2.0)
+    return x * x * inside + (3 & 2) * x
+
+
+def test_bitwise_operators_of_masks():
+    assert sct.grad(masks)(0.7) == pytest.approx(3.4)
+
+
+# -- the value beside the gradient -----------------------------------------------------
+def writing(x):
+    z = x * x
+    z[0] = z[1] * z[0]
+    z[1] = z[1] * z[0]
+    return z
+
+
+def value_of_a_helper(x):
+    return writing(x)
+
+
+def argument_itself(x):
+    x[1:] *= x[0]
+    x[1:] *= x[1:]
+    return x
+
+
+def view_and_number(x):
+    z = x * x
+    z[1:] *= x[0]
+    z[1:] *= z[1:]
+    w = z[1:]
+    return w, x * x[0]
+
+
+def row_and_table(x):
+    table = np.outer(x, x)
+    row = table[0]
+    row[0] = 1.0
+    return row, table
+
+
+@pytest.mark.parametrize(
+    "f", [writing, value_of_a_helper, argument_itself, view_and_number, row_and_table]
+)
+def test_value_is_what_the_function_returns(f):
+    expected = f(X.copy())
+    pair = isinstance(expected, tuple)
+    seed = tuple(map(np.ones_like, expected)) if pair else np.ones_like(expected)
+    value, bar = sct.vjp(f)(X, out_bar=seed)
+    for got, want in zip(*([value], [expected]) if not pair else (value, expected)):
+        np.testing.assert_allclose(got, want)
+    np.testing.assert_allclose(bar, differences(f, X), rtol=1e-6)
