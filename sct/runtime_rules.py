@@ -486,9 +486,9 @@ def pad_adjoint(g, array, pad_width):
 
 def stored_at(buffer, index):
     """Return ``buffer[index]``, zero where a later item of the index is the same."""
-    part = buffer[index].copy()
+    part = np.array(buffer[index])
     last = np.full(buffer.shape, -1)
     order = np.arange(part.size).reshape(part.shape)
     last[index] = order
     part[last[index] != order] = 0.0
-    return part
+    return part[()]

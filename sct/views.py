@@ -21,7 +21,7 @@ import copy
 import functools
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import gast
 import numpy as np
@@ -34,7 +34,7 @@ from sct.errors import SctError, unsupported
 from sct.names import Names
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
-from sct.structures import structures
+from sct.structures import DISPLAYS, structures
 
 WHY = (
     "an array is written in place, and which names refer to it cannot be decided here",
@@ -211,7 +211,7 @@ class _MayAlias:
     def __init__(self, fn, classify, numbers: set[str], inner: bool = False):
         self.classify, self.numbers = classify, numbers
         self.parameters = parameter_names(fn)
-        self.containers = _containers(fn, classify)
+        self.containers, self.lists = _containers(fn, classify, numbers)
         # Containers that may hold one array in two places; all names of what containers
         # hold; what each was given by name.
         self.twice: set[str] = set()
@@ -232,6 +232,8 @@ class _MayAlias:
         self.alive_at = liveness.points
         self.body = fn.body
         self.where = _places(fn.body)
+        for p in self.parameters:
+            self.where.definitions.setdefault(p, [])
         self.fixed = _fixed(fn)
         # The containers that a container may be, hold, or be held by.
         self._nested = {n: {n} for n in self.containers}
@@ -376,7 +378,8 @@ class _MayAlias:
     def _repeats(self, value: gast.AST, into: set[str], state) -> bool:
         """Whether a container made here may hold one array twice."""
         if isinstance(value, gast.BinOp):
-            return bool(into)
+            # What was made of constants alone has nothing that could change.
+            return any(state.get(n) or n in self.parameters for n in into)
         if isinstance(value, (gast.List, gast.Tuple, gast.Dict)):
             parts = value.values if isinstance(value, gast.Dict) else value.elts
             held = [
@@ -403,8 +406,9 @@ class _MayAlias:
 
     def _replaces(self, name: str, other: str, store: gast.AST) -> bool:
         """Whether a store only changes what `name` holds, and `other` may be that."""
-        whole = name in self.containers and not self.changes_parts(store)
-        return whole and other.removeprefix(GIVEN) not in self._nested[name]
+        grown = bool(grammar.appended(store))
+        whole = grown or name in self.lists and not self.changes_parts(store)
+        return whole and other.removeprefix(GIVEN) not in self._nested.get(name, ())
 
     def _apart(self, name: str, other: str, store: gast.AST) -> bool:
         """Whether `other` looks into parts of `name` that a store does not touch."""
@@ -447,21 +451,34 @@ class _MayAlias:
         return True
 
 
-def _containers(fn: gast.FunctionDef, classify) -> set[str]:
-    """The names that may hold lists, dicts or objects."""
-    found = structures(fn, classify, set()).all
-    every = [s for s in grammar.statements(fn.body) if isinstance(s, gast.Assign)]
+def _containers(
+    fn: gast.FunctionDef, classify, numbers: set[str]
+) -> tuple[set[str], set[str]]:
+    """The names that may hold lists, dicts or objects; those that only hold them."""
+    found = structures(fn, classify, set())
+    bound: dict[str, list[gast.AST]] = {p: [gast.Pass()] for p in parameter_names(fn)}
+    for s in grammar.statements(fn.body):
+        plain = isinstance(s, gast.Assign) and grammar.is_name(s.targets[0])
+        for n in grammar.writes(s):
+            bound.setdefault(n, []).append(s.value if plain else s)
+    only: set[str] = set()
+
+    def is_list(value: gast.AST) -> bool:
+        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Add):
+            return grammar.names_read(value) <= only
+        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
+            return bool(grammar.names_read(value) & only) and (
+                grammar.names_read(value) <= only | numbers
+            )
+        if isinstance(value, gast.Name):
+            return value.id in only
+        return isinstance(value, DISPLAYS)
+
     while True:
-        more = {
-            n
-            for s in every
-            if isinstance(s.value, (gast.BinOp, gast.Name))
-            and grammar.names_read(s.value) & found
-            for n in grammar.writes(s)
-        }
-        if more <= found:
-            return found
-        found |= more
+        more = {n for n, values in bound.items() if all(map(is_list, values))}
+        if more <= only:
+            return found.all | only, only
+        only |= more
 
 
 class _Where(dict):
@@ -829,7 +846,7 @@ class _Paths:
             isinstance(stmt.targets[0], gast.Name)
             and len(self._bindings(name)) == 1
             and name not in self.flow.parameters
-            and _is_path(stmt.value)
+            and _is_path(stmt.value, self.flow.where.definitions)
             and all(id(s) in inside for s in self.readers.get(name, ()))
             and all(self._steady(n, inside) for n in grammar.names_read(stmt.value))
         )
@@ -904,23 +921,14 @@ def _is_basic(index: gast.AST) -> bool:
     return not any(isinstance(p, (gast.List, gast.Compare, gast.Call)) for p in parts)
 
 
-def _is_path(value: gast.AST) -> bool:
-    """Whether an expression leads from a name to a part of its array."""
+def _is_path(value: gast.AST, local: Container[str]) -> bool:
+    """Whether an expression leads from a local name to a part of its array."""
     while True:
         if isinstance(value, gast.Name):
-            return True
+            return value.id in local
         if isinstance(value, gast.Subscript):
             value = value.value
         elif isinstance(value, gast.Attribute) and value.attr == "T":
             value = value.value
-        elif (
-            isinstance(value, gast.Call)
-            and isinstance(value.func, gast.Attribute)
-            and value.func.attr in ("reshape", "ravel", "transpose", "swapaxes")
-            and isinstance(
-                value.func.value, (gast.Name, gast.Subscript, gast.Attribute)
-            )
-        ):
-            value = value.func.value
         else:
             return False

@@ -124,6 +124,56 @@ def test_augmenting_an_argument_is_refused_for_arrays_and_right_for_numbers():
     )
 
 
+# -- stores ----------------------------------------------------------------------------
+def index_of_unknown_kind(x):
+    z = np.zeros(3)
+    z[...] = x
+    places = iter([2, 1])
+    z[next(places)] = x[0]
+    return np.sum(z * x)
+
+
+def swapped_in_a_loop(x):
+    a, b = np.zeros(3), np.zeros(3)
+    for i in range(3):
+        a[i] = x[i] * 2.0
+        b[:] = a
+        a, b = b, a
+    return np.sum(a * x + b * b)
+
+
+def rows_of_a_list(x):
+    rows = [np.zeros(3) for _ in range(3)]
+    for i in range(3):
+        rows[i][i] = x[i] * x[i - 1]
+        rows[i - 1] += x
+    return np.sum(np.stack(rows) ** 2)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        index_of_unknown_kind,
+        swapped_in_a_loop,
+        rows_of_a_list,
+    ],
+)
+def test_stores(f):
+    np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
+
+
+def numbers_in_a_repeated_list(x):
+    s = [0.0] * 3
+    for i in range(6):
+        s[i % 3] += x[i % 3] * x[i // 3]
+    return s[0] * s[1] + s[2]
+
+
+def test_elements_of_a_list_that_may_be_arrays_are_refused():
+    with pytest.raises(sct.SctError, match="s is a list"):
+        sct.grad(numbers_in_a_repeated_list)(X)
+
+
 # -- lists that grow -------------------------------------------------------------------
 def grown_in_arms(x):
     path = [x]
