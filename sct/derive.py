@@ -55,7 +55,7 @@ from sct.operations import (
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import prepare
-from sct.refusals import IN_PLACE, KEPT_VALUE, SHARED, refusal
+from sct.refusals import IN_PLACE, KEPT_VALUE, SHARED, WRITES, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.specialise import form_of, specialise
@@ -1098,11 +1098,12 @@ def refuse_unknown_effects(
 ) -> None:
     """Refuse what may carry a varied value away, or change one, unseen by any rule."""
     shared = grammar.outer_names(context.fn.body)
+    local = grammar.all_writes(context.fn.body) | set(parameter_names(context.fn))
     needed = {
         n
         for stmt, op in context.operations.items()
         if context.activity.varied.get(stmt)
-        for n in grammar.reads(stmt) | set(op.operands)
+        for n in grammar.reads(stmt) & local | set(op.operands)
     }
     for stmt, op in context.operations.items():
         varied = context.activity.varied.get(stmt)
@@ -1111,7 +1112,7 @@ def refuse_unknown_effects(
         if not isinstance(op.node, gast.Call):
             continue
         if op.kind == "call" and writes_into(unwrap(op.callee)):
-            raise unsupported(context.source, op.node, "this call", *IN_PLACE)
+            raise unsupported(context.source, op.node, "this call", *WRITES)
         silent = op.kind in ("append", "call") or op.callee in (print, *purity.CHECKS)
         if not silent and isinstance(stmt, gast.Expr) and not purity.pure(op, resolve):
             given = grammar.reads(stmt) - scalars - context.structures

@@ -36,6 +36,10 @@ KEPT_VALUE = (
     "it is returned beside the gradient, and the backward sweep writes into it",
     "Return a copy of what it holds, or ask for the gradient alone (`sct.grad`).",
 )
+WRITES = (
+    "the function may write into an array or container that it is given",
+    "Let it return the new value instead, or give it a rule with `sct.adjoint`.",
+)
 IN_PLACE = (
     "it may change an array in place, and what it does is not followed yet",
     "Build the new value instead: `x = x + y`, `np.where`, `np.concatenate` or "
