@@ -55,7 +55,7 @@ from sct.operations import (
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import prepare
-from sct.refusals import IN_PLACE, KEPT_VALUE, SHARED, WRITES, refusal
+from sct.refusals import IN_PLACE, JOINED, KEPT_VALUE, SHARED, WRITES, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
 from sct.specialise import form_of, specialise
@@ -1099,6 +1099,10 @@ def refuse_unknown_effects(
     """Refuse what may carry a varied value away, or change one, unseen by any rule."""
     shared = grammar.outer_names(context.fn.body)
     local = grammar.all_writes(context.fn.body) | set(parameter_names(context.fn))
+    tuples = [
+        s for s, o in context.operations.items() if isinstance(o.node, gast.Tuple)
+    ]
+    joined = context.certain.union(*map(grammar.writes, tuples))
     needed = {
         n
         for stmt, op in context.operations.items()
@@ -1109,6 +1113,9 @@ def refuse_unknown_effects(
         varied = context.activity.varied.get(stmt)
         if varied and shared.intersection(grammar.writes(stmt)):
             raise unsupported(context.source, stmt, *SHARED)
+        if isinstance(op.node, gast.BinOp):
+            if varied and joined & set(varied):
+                raise unsupported(context.source, op.node, "this expression", *JOINED)
         if not isinstance(op.node, gast.Call):
             continue
         if op.kind == "call" and writes_into(unwrap(op.callee)):

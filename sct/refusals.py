@@ -36,6 +36,10 @@ KEPT_VALUE = (
     "it is returned beside the gradient, and the backward sweep writes into it",
     "Return a copy of what it holds, or ask for the gradient alone (`sct.grad`).",
 )
+JOINED = (
+    "containers of active values are joined or repeated, and it has no rule for them",
+    "Build the list with `append`, or join arrays with `np.concatenate`.",
+)
 WRITES = (
     "the function may write into an array or container that it is given",
     "Let it return the new value instead, or give it a rule with `sct.adjoint`.",

@@ -256,8 +256,27 @@ def keys_that_may_be_one(x, key="a"):
     return d["a"] * 3.0
 
 
+def repeated(x):
+    parts = [x * x] * 2
+    return parts[0] * parts[1]
+
+
+def tuple_that_grows(x):
+    t = (x,)
+    for _ in range(3):
+        t = t + (t[-1] * x,)
+    return t[-1] * t[0]
+
+
 @pytest.mark.parametrize(
-    "f", [grown_while_counted, grown_by_another_name, keys_that_may_be_one]
+    "f",
+    [
+        grown_while_counted,
+        grown_by_another_name,
+        keys_that_may_be_one,
+        repeated,
+        tuple_that_grows,
+    ],
 )
 def test_containers_refused(f):
     with pytest.raises(sct.UnsupportedError, match=r"test_sharing\.py"):
