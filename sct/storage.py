@@ -370,7 +370,18 @@ class Storage:
         return pending - made
 
     def _keep_at_end(self, steps: list[Step], name: str) -> None:
-        """Keep a name at the end of a block; give it back where the block begins."""
+        """Keep a name at the end of a block; give it back where the block begins.
+
+        Where a path leaves the loop just before that end, only the others come there.
+        """
+        last = steps[-1] if steps else None
+        if last is not None and _may_leave(last):
+            for arm in last.arms:
+                if not _breaks(arm):
+                    self._keep_at_end(arm, name)
+            if self.of(last).decision is None:
+                self._decide(last, set())
+            return
         at = [s for s in steps if name in written_in([s])]
         end = Step(None)
         steps.insert(_length(steps), end)
@@ -415,6 +426,13 @@ def _written(step: Step) -> set[str]:
 def _breaks(arm: list[Step]) -> bool:
     """Whether an arm leaves its loop."""
     return bool(arm) and isinstance(arm[-1].stmt, (gast.Break, gast.Raise))
+
+
+def _may_leave(step: Step) -> bool:
+    """Whether a path through an `if` at the end of a block leaves the loop."""
+    return isinstance(step.stmt, gast.If) and any(
+        _breaks(arm) or (arm and _may_leave(arm[-1])) for arm in step.arms
+    )
 
 
 def _exit_flag(arm: list[Step], flags: set[str]) -> str | None:

@@ -174,6 +174,27 @@ def test_elements_of_a_list_that_may_be_arrays_are_refused():
         sct.grad(numbers_in_a_repeated_list)(X)
 
 
+def left_after_a_name_of_one_path(x):
+    s, i = 0.0, 0
+    while i < 4:
+        i += 1
+        if s > 100.0:
+            break
+        for _ in range(2):
+            z = np.tanh(x * i)
+            s = s + z * z * x
+        if s > 1.5:
+            break
+        s = s * z
+    return s * z
+
+
+@pytest.mark.parametrize("x", [0.3, 0.7, 1.3])
+def test_a_break_nested_in_an_arm(x):
+    expected = differences(left_after_a_name_of_one_path, np.array(x))
+    assert sct.grad(left_after_a_name_of_one_path)(x) == pytest.approx(expected, 1e-6)
+
+
 # -- lists that grow -------------------------------------------------------------------
 def grown_in_arms(x):
     path = [x]
