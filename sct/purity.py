@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import types
-import weakref
 
 import gast
 import numpy as np
@@ -20,6 +19,7 @@ from sct.analysis.shapes import pointwise
 from sct.errors import SctError
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, classify, unwrap
+from sct.questions import about_functions
 from sct.resolve import MISSING
 from sct.templates.array_api import role
 
@@ -33,12 +33,6 @@ WRITING = {
     np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal, print,
 }  # fmt: skip
 CHECKS = {f for n, f in vars(runtime).items() if n.startswith("check_")}
-VIEWS = {
-    np.transpose, np.reshape, np.ravel, np.squeeze, np.expand_dims, np.swapaxes,
-    np.moveaxis, np.broadcast_to, np.asarray, np.ascontiguousarray, np.diag,
-    np.diagonal, np.flip, np.atleast_1d, np.atleast_2d, np.split, np.real, np.imag,
-    np.nan_to_num, np.triu, np.tril, runtime.unbroadcast,
-}  # fmt: skip
 
 
 def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
@@ -105,32 +99,9 @@ def _draws(callee: object) -> bool:
     )
 
 
-_checking: set[types.FunctionType] = set()
-# Function → whether it is pure, by whether it may raise.
-_known: weakref.WeakKeyDictionary[types.FunctionType, dict[bool, bool]]
-_known = weakref.WeakKeyDictionary()
-
-
+@about_functions(True)
 def function_is_pure(function: types.FunctionType, raising: bool = False) -> bool:
     """Whether calling a user's function has no effect but its result."""
-    if function in _checking:
-        # A recursive call does nothing that the function itself does not.
-        return True
-    known = _known.setdefault(function, {})
-    if raising not in known:
-        _checking.add(function)
-        try:
-            answer = _is_pure(function, raising)
-        finally:
-            _checking.discard(function)
-        if _checking:
-            # What has been taken for granted of the others may turn out wrong.
-            return answer
-        known[raising] = answer
-    return known[raising]
-
-
-def _is_pure(function: types.FunctionType, raising: bool) -> bool:
     try:
         normal = normalise(function)
     except SctError:
@@ -220,8 +191,6 @@ def fresh(op: Operation) -> bool:
         return isinstance(node.func, gast.Attribute) and node.func.attr == "copy"
     if pointwise(op) or is_fresh(callee):
         return True
-    if callee.__hash__ is not None and callee in VIEWS:
-        return False
     name = getattr(callee, "__name__", "")
     if callee in (getattr(runtime, name, None), getattr(runtime_rules, name, None)):
         return name.startswith(("zero_like", "broadcast_like")) or "adjoint" in name

@@ -14,7 +14,6 @@ or an array; the emitted code serves both.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 import gast
@@ -25,6 +24,7 @@ from sct.arguments import parameter_names
 from sct.errors import SctError
 from sct.normalise import normalise
 from sct.operations import BindError, Operation, bind_call, unwrap
+from sct.questions import about_functions
 
 DISPLAYS = (gast.List, gast.ListComp, gast.Dict, gast.DictComp)
 
@@ -238,15 +238,9 @@ def _is_array_attribute(attr: str) -> bool:
     )
 
 
-_running: set[object] = set()
-
-
-@functools.lru_cache(maxsize=1024)
+@about_functions(Structures(set(), set()))
 def of_function(function) -> Structures:
     """The containers among the parameters of a user's function."""
-    if function in _running:
-        return Structures(set(), set())
-    _running.add(function)
     try:
         normal = normalise(function)
         resolve = operations.Resolver(normal.scope, {})
@@ -255,8 +249,6 @@ def of_function(function) -> Structures:
         return structures(normal.fn, lambda e: operations.classify(e, resolve), arrays)
     except SctError:
         return Structures(set(), set())
-    finally:
-        _running.discard(function)
 
 
 def one_path_each(fn: gast.FunctionDef, found: Structures) -> gast.FunctionDef:

@@ -18,9 +18,7 @@ the array it was taken from, an array handed to a function that may keep it.
 from __future__ import annotations
 
 import copy
-import functools
 import types
-import weakref
 from collections.abc import Callable, Container
 
 import gast
@@ -34,6 +32,7 @@ from sct.errors import SctError, unsupported
 from sct.names import Names
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
+from sct.questions import about_functions
 from sct.structures import DISPLAYS, structures
 
 WHY = (
@@ -562,44 +561,13 @@ def alias_groups(
     return {n: frozenset(g) for n, g in groups.items()}
 
 
-def _of_functions(recursive: bool):
-    """Cache a question about functions, answered `recursive` for those in question.
-
-    What has been taken for granted of a caller may turn out wrong, so only the answers
-    for outermost functions are kept.
-    """
-
-    def decorate(question: Callable[[types.FunctionType], bool]):
-        asked: set[types.FunctionType] = set()
-        known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-
-        @functools.wraps(question)
-        def answer(function: types.FunctionType) -> bool:
-            if function in asked:
-                return recursive
-            if function in known:
-                return known[function]
-            asked.add(function)
-            try:
-                found = question(function)
-            finally:
-                asked.discard(function)
-            if not asked:
-                known[function] = found
-            return found
-
-        return answer
-
-    return decorate
-
-
 def _flow_of(function: types.FunctionType) -> _MayAlias:
     normal = normalise(function)
     resolve = Resolver(normal.scope, {})
     return _MayAlias(normal.fn, lambda e: operations.classify(e, resolve), set())
 
 
-@_of_functions(True)
+@about_functions(True)
 def returns_new(function: types.FunctionType) -> bool:
     """Whether what a user's function returns never looks into its arguments."""
     try:
@@ -615,7 +583,7 @@ def returns_new(function: types.FunctionType) -> bool:
     )
 
 
-@_of_functions(False)
+@about_functions(False)
 def writes_into(function: types.FunctionType) -> bool:
     """Whether a user's function may write into an array or container it is given.
 
@@ -636,7 +604,7 @@ def writes_into(function: types.FunctionType) -> bool:
     return bool(flow.copied or filled & set(flow.parameters))
 
 
-@_of_functions(False)
+@about_functions(False)
 def stores(function: types.FunctionType) -> bool:
     """Whether a user's function may write into an array, be it one that it makes."""
     try:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.smoke
 PACKAGE = Path(__file__).parent.parent / "sct"
 
 LINES = """
-errors version
+errors version questions
 runtime
 runtime_rules
 grammar layout

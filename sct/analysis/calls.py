@@ -14,9 +14,7 @@ from sct.arguments import parameter_names
 from sct.errors import SctError
 from sct.normalise import normalise
 from sct.operations import BindError, Operation, Resolver, bind_call, classify
-
-_running: set[object] = set()
-_found: dict[object, Fact] = {}
+from sct.questions import about_functions
 
 
 def result_fact(function, op: Operation, env, inference: Inference) -> Fact | None:
@@ -61,34 +59,25 @@ def _is_parameter(root: object) -> bool:
     return isinstance(root, tuple) and root[0] == "parameter"
 
 
+@about_functions(None)
 def _own_result(function) -> Fact | None:
     """The result in terms of the parameters' shapes."""
-    if function in _found:
-        return _found[function]
     normal = normalise(function)
     declared = return_fact(normal.fn, normal.scope)
     if declared is not None and declared.scalar:
-        _found[function] = declared
         return declared
-    if function in _running:
-        return None
-    _running.add(function)
+    resolve = Resolver(normal.scope, {})
+    memo: dict[int, tuple[gast.AST, Operation]] = {}
+
+    def operation(expr):
+        if id(expr) not in memo:
+            memo[id(expr)] = (expr, classify(expr, resolve))
+        return memo[id(expr)][1]
+
+    inference = Inference(operation, lambda op, env: None)
+    inference.result_of = lambda op, env: result_fact(op.callee, op, env, inference)
+    facts = {n: unknown(("parameter", n)) for n in parameter_names(normal.fn)}
     try:
-        resolve = Resolver(normal.scope, {})
-        memo: dict[int, tuple[gast.AST, Operation]] = {}
-
-        def operation(expr):
-            if id(expr) not in memo:
-                memo[id(expr)] = (expr, classify(expr, resolve))
-            return memo[id(expr)][1]
-
-        inference = Inference(operation, lambda op, env: None)
-        inference.result_of = lambda op, env: result_fact(op.callee, op, env, inference)
-        names = parameter_names(normal.fn)
-        facts = {n: unknown(("parameter", n)) for n in names}
-        _found[function] = shapes(normal.fn, facts, inference).result
+        return shapes(normal.fn, facts, inference).result
     except BindError:
-        _found[function] = None
-    finally:
-        _running.discard(function)
-    return _found[function]
+        return None
