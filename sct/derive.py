@@ -41,6 +41,7 @@ from sct.analysis.shift import without_free_extrema
 from sct.arguments import parameter_names
 from sct.entry import entry
 from sct.errors import unsupported
+from sct.inplace import in_place_forms
 from sct.module import Unit
 from sct.names import Names, used_names
 from sct.normalise import Normal, normalise
@@ -58,11 +59,12 @@ from sct.prepare import prepare
 from sct.refusals import IN_PLACE, JOINED, KEPT_VALUE, SHARED, WRITES, refusal
 from sct.resolve import MISSING, Binding
 from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
+from sct.sharing import alias_groups, stores, writes_into
 from sct.specialise import form_of, specialise
 from sct.storage import Storage
 from sct.structures import one_path_each, structures
 from sct.templates.array_api import role
-from sct.views import alias_groups, in_place_forms, one_name_each, stores, writes_into
+from sct.views import one_name_each
 
 # The two sweeps in one function, or one of them.
 JOINT = ("grad", "value_and_grad", "vjp")

@@ -36,9 +36,10 @@ lift
 operations
 refusals
 normalise+purity+analysis
-prepare specialise
+prepare specialise inplace
 entry
 structures adjoint
+sharing
 views
 contents
 storage

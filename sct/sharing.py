@@ -1,0 +1,507 @@
+"""Which names may refer to one array, and who writes into it.
+
+::
+
+    row = a[i]          # row looks into a
+    rows.append(row)    # rows holds row, and so a part of a
+    row[0] = 1.0        # writes into a, row and what rows holds
+
+`Sharing` follows that through a function, statement by statement.  What it finds is an
+upper bound: names that share nothing may be said to, never the other way round.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections.abc import Callable
+
+import gast
+
+from sct import grammar, operations
+from sct.analysis import dataflow, disjoint
+from sct.analysis.aliases import VIEWS, is_fresh
+from sct.arguments import parameter_names
+from sct.errors import SctError
+from sct.normalise import normalise
+from sct.operations import Operation, Resolver, unwrap
+from sct.questions import about_functions
+from sct.structures import DISPLAYS, structures
+
+GIVEN = "the caller's "
+# What puts its arguments into the container that it is a method of.
+KEEPS = {"append", "extend", "insert", "add", "update", "setdefault", "appendleft"}
+# What makes a container of the parts of another.
+SHALLOW = {
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    sorted,
+    reversed,
+    zip,
+    enumerate,
+    copy.copy,
+}
+# Name → the names that may refer to the same array.
+Shared = dict[str, frozenset[str]]
+
+
+class Sharing:
+    """Which names may refer to one array, and which writes that concerns.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function in ANF.
+    classify : callable
+        ``classify(expr) -> Operation``.
+    numbers : set of str
+        Names that only ever hold numbers, which nobody can write into.
+    inner : bool
+        Whether ``p += e`` on an array of the caller's matters as well.
+
+    Attributes
+    ----------
+    copied : list of str
+        The parameters whose array is written into.
+    seconds : dict
+        Second name → the statements that write into its array while it is to be read.
+    twice : set of str
+        Containers that may hold one array in two places.
+    final : dict
+        Name → the names that may refer to its array at the end.
+    """
+
+    def __init__(self, fn, classify, numbers: set[str], inner: bool = False):
+        self.classify, self.numbers, self.inner = classify, numbers, inner
+        self.body, self.parameters = fn.body, parameter_names(fn)
+        self.containers, self.lists = _containers(fn, classify, numbers)
+        self.seconds: dict[str, list[gast.AST]] = {}
+        self.twice: set[str] = set()
+        # All names of what containers hold, and what each was given by name.
+        self._held: set[str] = set()
+        self._gave: dict[str, set[str]] = {}
+        self._written: set[str] = set()
+        self.where = _places(fn.body)
+        for p in self.parameters:
+            self.where.definitions.setdefault(p, [])
+        self._fixed = _fixed(fn)
+        self._nested = self._nesting()
+        self._live: dict[int, set[str]] = {}
+        liveness = dataflow.Backward(self._before)
+        liveness.run(fn.body, set())
+        self._alive_at = liveness.points
+        # A parameter refers to the array that the caller gave, whatever becomes of it.
+        start: Shared = {}
+        for p in self.parameters:
+            start[p], start[GIVEN + p] = frozenset([GIVEN + p]), frozenset([p])
+        self.final = dataflow.Forward(self._after, _either).run(fn.body, start) or {}
+        self.copied = [p for p in self.parameters if GIVEN + p in self._written]
+
+    def _nesting(self) -> dict[str, set[str]]:
+        """The containers that each container may be, hold, or be held by."""
+        groups = {n: {n} for n in self.containers}
+        for stmt in grammar.statements(self.body):
+            container, given = self.given(stmt)
+            if isinstance(stmt, gast.Assign):
+                given = given | self.into(stmt.value) | set(grammar.writes(stmt))
+            joined = (given | {container}) & self.containers
+            group = set().union(*[groups[n] for n in joined])
+            groups.update(dict.fromkeys(group, group))
+        return groups
+
+    def _before(self, stmt: gast.AST, live: set[str]) -> None:
+        """The names alive before a statement, from those after it."""
+        if self.written_into(stmt):
+            self._live.setdefault(id(stmt), set()).update(live)
+        live.difference_update(grammar.writes(stmt))
+        live.update(grammar.reads(stmt))
+
+    def _after(self, stmt: gast.AST, state: Shared) -> None:
+        """What is shared after a statement, from what was before it."""
+        self._note_writes(stmt, state)
+        self._keep(stmt, state)
+        if not isinstance(stmt, gast.AugAssign):
+            self._bind(stmt, state)
+
+    def _note_writes(self, stmt: gast.AST, state: Shared) -> None:
+        """Note what a statement writes into under other names that matter."""
+        alive = self._live.get(id(stmt), set())
+        direct = not isinstance(getattr(stmt, "target", None), gast.Name)
+        for name in set(self.written_into(stmt)) - self.numbers:
+            for other in state.get(name, frozenset()):
+                if direct and not self._replaces(name, other, stmt):
+                    self._written.add(other)
+                callers = self.inner and not direct and other.startswith(GIVEN)
+                if other not in alive and not callers:
+                    continue
+                if direct and self._apart(name, other, stmt):
+                    continue
+                given = self._gave.get(other, set()) | self._gave.get(name, set())
+                for n in {other, *self._chain(name), *given}:
+                    found = self.seconds.setdefault(n, [])
+                    if stmt not in found:
+                        found.append(stmt)
+
+    def _keep(self, stmt: gast.AST, state: Shared) -> None:
+        """What a container is given to hold."""
+        container, given = self.given(stmt)
+        if container:
+            self._gave.setdefault(container, set()).update(given)
+        for n in given - self.numbers - {container}:
+            theirs = {n} | state.get(n, frozenset()) - {container}
+            before = state.get(container, frozenset())
+            if theirs & before:
+                self.twice.add(container)
+            wholes = {container} | before & self.containers
+            self._held |= theirs | wholes
+            for c in wholes:
+                state[c] = state.get(c, frozenset()) | theirs - {c}
+            for m in theirs:
+                state[m] = state.get(m, frozenset()) | wholes - {m}
+
+    def _bind(self, stmt: gast.AST, state: Shared) -> None:
+        """What the names that a statement binds refer to from then on."""
+        names = set(grammar.writes(stmt))
+        into: set[str] = set()
+        if isinstance(stmt, gast.Assign):
+            into = self.into(stmt.value)
+            if len(names) == 1 and self._repeats(stmt.value, into, state):
+                self.twice.update(names)
+        others = into.union(*[state.get(n, frozenset()) for n in into])
+        others -= names | self.numbers
+        for n in names:
+            for m in state.pop(n, frozenset()):
+                state[m] = state.get(m, frozenset()) - {n}
+        for n in names - self.numbers if others or into else ():
+            # What is unpacked from one value may be one array.
+            theirs = others | (names - {n} if into else set())
+            state[n] = frozenset(theirs)
+            for m in theirs:
+                state[m] = state.get(m, frozenset()) | {n}
+
+    def written_into(self, stmt: gast.AST) -> list[str]:
+        """The names through which a statement may write into an array."""
+        if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            return [stmt.target.id]
+        value = getattr(stmt, "value", None)
+        if isinstance(value, gast.Call):
+            op = self.classify(value)
+            if op.kind == "call" and writes_into(unwrap(op.callee)):
+                return sorted(grammar.names_read(value))
+        grown = grammar.appended(stmt)
+        return [grown] if grown else grammar.mutates(stmt)
+
+    def into(self, value: gast.AST) -> set[str]:
+        """The names whose arrays a value may share or hold."""
+        found = looks_into(value, self.classify)
+        if isinstance(value, gast.Dict):
+            return {n for v in value.values for n in grammar.names_read(v)}
+        if isinstance(value, gast.BinOp):
+            return found | grammar.names_read(value) & self.containers
+        if isinstance(value, gast.Call):
+            callee = self.classify(value).callee
+            if isinstance(value.func, gast.Attribute):
+                found |= {grammar.root(value.func.value)} & self.containers
+            if callee.__hash__ is not None and callee in SHALLOW:
+                found |= {n for a in value.args for n in grammar.names_read(a)}
+                found |= {n for k in value.keywords for n in grammar.names_read(k)}
+        return found
+
+    def _chain(self, name: str) -> set[str]:
+        """A name with the second names by way of which it looks into an array."""
+        found: set[str] = set()
+        new = {name}
+        while new:
+            found |= new
+            new = {
+                m
+                for n in new
+                for s in self.where.definitions.get(n, ())
+                if isinstance(s, gast.Assign)
+                for m in self.into(s.value)
+                if any(
+                    isinstance(d, gast.Assign) and self.into(d.value)
+                    for d in self.where.definitions.get(m, ())
+                )
+            } - found
+        return found
+
+    def given(self, stmt: gast.AST) -> tuple[str, set[str]]:
+        """A container, and the names that a statement lets it hold."""
+        value = getattr(stmt, "value", None)
+        if isinstance(stmt, gast.Expr) and isinstance(value, gast.Call):
+            func = value.func
+            if isinstance(func, gast.Attribute) and func.attr in KEEPS:
+                given = [*value.args, *[k.value for k in value.keywords]]
+                return grammar.root(func.value), {
+                    n for a in given for n in grammar.names_read(a)
+                }
+        if isinstance(stmt, gast.Assign) and grammar.mutates(stmt):
+            (root,) = grammar.mutates(stmt)
+            if root in self.containers:
+                return root, self.into(value)
+        return "", set()
+
+    def _repeats(self, value: gast.AST, into: set[str], state) -> bool:
+        """Whether a container made here may hold one array twice."""
+        if isinstance(value, gast.BinOp):
+            # What was made of constants alone has nothing that could change.
+            return any(state.get(n) or n in self.parameters for n in into)
+        if isinstance(value, (gast.List, gast.Tuple, gast.Dict)):
+            parts = value.values if isinstance(value, gast.Dict) else value.elts
+            held = [
+                p.id
+                for p in parts
+                if isinstance(p, gast.Name) and p.id not in self.numbers
+            ]
+            return any(
+                m == n or m in state.get(n, ())
+                for i, n in enumerate(held)
+                for m in held[:i]
+            )
+        return bool(into & self.twice)
+
+    def changes_parts(self, stmt: gast.AST) -> bool:
+        """Whether a statement writes into what a container holds, not where it is."""
+        if grammar.appended(stmt):
+            return False
+        target = getattr(stmt, "target", None) or getattr(stmt, "targets", [None])[0]
+        deep = isinstance(
+            getattr(target, "value", None), (gast.Subscript, gast.Attribute)
+        )
+        return deep or isinstance(stmt, gast.AugAssign) or not grammar.mutates(stmt)
+
+    def _replaces(self, name: str, other: str, store: gast.AST) -> bool:
+        """Whether a store only changes what `name` holds, and `other` may be that."""
+        grown = bool(grammar.appended(store))
+        whole = grown or name in self.lists and not self.changes_parts(store)
+        return whole and other.removeprefix(GIVEN) not in self._nested.get(name, ())
+
+    def _apart(self, name: str, other: str, store: gast.AST) -> bool:
+        """Whether `other` looks into parts of `name` that a store does not touch."""
+        if self._replaces(name, other, store):
+            return True
+        if {name, other} & (self._held | self.twice):
+            return False
+        if any(
+            looks_into(getattr(s, "value", None), self.classify)
+            for s in self.where.definitions.get(name, ())
+        ):
+            return False
+        here = self.where[id(store)]
+        target = grammar.places(store)[0] if grammar.places(store) else None
+        if target is None or not grammar.is_name(target.value, name):
+            return False
+        written = disjoint.Place(target.slice, here.loops, here.order)
+        for stmt in self.where.definitions.get(other, ()):
+            value = getattr(stmt, "value", None)
+            if name not in looks_into(value, self.classify):
+                if looks_into(value, self.classify):
+                    return False
+                continue
+            if not (
+                isinstance(value, gast.Subscript) and grammar.is_name(value.value, name)
+            ):
+                return False
+            there = self.where[id(stmt)]
+            # Turns that begin without the second name have nothing to do with it.
+            carried = 0
+            for loop in there.loops:
+                if other in self._alive_at.get(dataflow.start(loop.body), ()):
+                    break
+                carried += 1
+            read = disjoint.Place(value.slice, there.loops, there.order)
+            if not disjoint.never_earlier(
+                read, written, lambda n: n in self._fixed, carried
+            ):
+                return False
+        return True
+
+
+def _either(a: Shared, b: Shared) -> Shared:
+    return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in a | b}
+
+
+def _containers(
+    fn: gast.FunctionDef, classify, numbers: set[str]
+) -> tuple[set[str], set[str]]:
+    """The names that may hold lists, dicts or objects; those that only hold them."""
+    found = structures(fn, classify, set())
+    bound: dict[str, list[gast.AST]] = {p: [gast.Pass()] for p in parameter_names(fn)}
+    for s in grammar.statements(fn.body):
+        plain = isinstance(s, gast.Assign) and grammar.is_name(s.targets[0])
+        for n in grammar.writes(s):
+            bound.setdefault(n, []).append(s.value if plain else s)
+    only: set[str] = set()
+
+    def is_list(value: gast.AST) -> bool:
+        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Add):
+            return grammar.names_read(value) <= only
+        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
+            return bool(grammar.names_read(value) & only) and (
+                grammar.names_read(value) <= only | numbers
+            )
+        if isinstance(value, gast.Name):
+            return value.id in only
+        return isinstance(value, DISPLAYS)
+
+    while True:
+        more = {n for n, values in bound.items() if all(map(is_list, values))}
+        if more <= only:
+            return found.all | only, only
+        only |= more
+
+
+class _Where(dict):
+    """The loops around each statement and its place in the text, by its `id`."""
+
+    def __init__(self):
+        super().__init__()
+        self.definitions: dict[str, list[gast.AST]] = {}
+
+
+def _places(body: list[gast.AST]) -> _Where:
+    found = _Where()
+
+    def walk(body: list[gast.AST], loops: tuple[gast.AST, ...]) -> None:
+        for stmt in body:
+            found[id(stmt)] = disjoint.Place(None, loops, len(found))
+            for n in grammar.writes(stmt):
+                found.definitions.setdefault(n, []).append(stmt)
+            looping = isinstance(stmt, (gast.For, gast.While))
+            for inner in grammar.blocks(stmt):
+                walk(inner, (*loops, stmt) if looping else loops)
+
+    walk(body, ())
+    return found
+
+
+def _fixed(fn: gast.FunctionDef) -> set[str]:
+    """The names that are bound once and for all."""
+    count = dict.fromkeys(parameter_names(fn), 1)
+    looped: set[str] = set()
+    for stmt in grammar.statements(fn.body):
+        for n in [*grammar.writes(stmt), *grammar.mutates(stmt)]:
+            count[n] = count.get(n, 0) + 1
+        if isinstance(stmt, (gast.For, gast.While)):
+            looped |= grammar.all_writes([stmt])
+    return {n for n, c in count.items() if c == 1 and n not in looped}
+
+
+def looks_into(value: gast.AST, classify: Callable[[gast.AST], Operation]) -> set[str]:
+    """The names whose arrays the value of an operation may share."""
+    if isinstance(value, gast.Name):
+        return {value.id}
+    if isinstance(value, gast.Subscript):
+        root = grammar.root(value)
+        return {root} if root and _is_basic(value.slice) else set()
+    if isinstance(value, (gast.Tuple, gast.List)):
+        return grammar.names_read(value)
+    if isinstance(value, gast.Attribute):
+        op = classify(value)
+        return {grammar.root(value)} - {""} if op.kind != "constant" else set()
+    if isinstance(value, gast.Call):
+        op = classify(value)
+        if op.kind == "call" and returns_new(op.callee):
+            return set()
+        if op.kind in ("call", "opaque") and not is_fresh(op.callee):
+            return {n for a in value.args for n in grammar.names_read(a)}
+        if op.kind == "copy":
+            return set(op.operands)
+        view = op.callee.__hash__ is not None and op.callee in VIEWS
+        # Told to copy, or not to, what is given may be returned as it is.
+        if (view or "copy" in op.keywords) and op.inputs:
+            return grammar.names_read(op.inputs[0])
+    return set()
+
+
+def alias_groups(
+    fn: gast.FunctionDef, classify: Callable[[gast.AST], Operation], numbers: set[str]
+) -> dict[str, frozenset[str]]:
+    """For every name, the names that may refer to the same array at some time."""
+    groups: dict[str, set[str]] = {}
+    for stmt in grammar.statements(fn.body):
+        if not isinstance(stmt, gast.Assign):
+            continue
+        names = set(grammar.writes(stmt)) - numbers
+        into = looks_into(stmt.value, classify) - numbers
+        if not names or not into:
+            continue
+        joined = set().union(*[groups.get(n, {n}) for n in names | into])
+        for n in joined:
+            groups[n] = joined
+    return {n: frozenset(g) for n, g in groups.items()}
+
+
+def _flow_of(function: types.FunctionType) -> Sharing:
+    normal = normalise(function)
+    resolve = Resolver(normal.scope, {})
+    return Sharing(normal.fn, lambda e: operations.classify(e, resolve), set())
+
+
+@about_functions(True)
+def returns_new(function: types.FunctionType) -> bool:
+    """Whether what a user's function returns never looks into its arguments."""
+    try:
+        flow = _flow_of(function)
+    except SctError:
+        return False
+    value = flow.body[-1].value
+    known = grammar.all_writes(flow.body) | set(flow.parameters)
+    # An argument's array is known by the name of its parameter.
+    return all(
+        n in known and not any(m.startswith(GIVEN) for m in flow.final.get(n, ()))
+        for n in (grammar.names_read(value) if value else ())
+    )
+
+
+@about_functions(False)
+def writes_into(function: types.FunctionType) -> bool:
+    """Whether a user's function may write into an array or container it is given.
+
+    ``p += e`` does not count: a check made when the derivative runs lets it pass on
+    numbers alone.
+    """
+    try:
+        flow = _flow_of(function)
+    except SctError:
+        return False
+    filled = {
+        m
+        for s in grammar.statements(flow.body)
+        for container, given in [flow.given(s)]
+        if given
+        for m in (container, *flow.final.get(container, ()))
+    }
+    return bool(flow.copied or filled & set(flow.parameters))
+
+
+@about_functions(False)
+def stores(function: types.FunctionType) -> bool:
+    """Whether a user's function may write into an array, be it one that it makes."""
+    try:
+        normal = normalise(function)
+    except SctError:
+        return True
+    resolve = Resolver(normal.scope, {})
+    for stmt in grammar.statements(normal.fn.body):
+        if grammar.mutates(stmt) or grammar.appended(stmt):
+            return True
+        for head in grammar.heads(stmt):
+            for call in gast.walk(head):
+                if isinstance(call, gast.Call):
+                    op = operations.classify(call, resolve)
+                    if "out" in op.keywords or op.problem:
+                        return True
+                    if op.kind == "call" and stores(unwrap(op.callee)):
+                        return True
+    return False
+
+
+def _is_basic(index: gast.AST) -> bool:
+    """Whether an index may give a view: no list, no comparison, no array literal."""
+    parts = index.elts if isinstance(index, gast.Tuple) else [index]
+    return not any(isinstance(p, (gast.List, gast.Compare, gast.Call)) for p in parts)
