@@ -84,7 +84,9 @@ def cholesky_adjoint(g, y):
 
 def diag_adjoint(g, v, k=0):
     """The adjoint of ``np.diag(v, k)``, a vector or a matrix."""
-    return np.diag(g, k) if np.ndim(v) == 1 else diagonal_adjoint(g, v, k)
+    if np.ndim(v) == 1:
+        return np.diag(g, k).copy()
+    return diagonal_adjoint(g, v, k)
 
 
 def matmul_adjoint_a(g, a, b):

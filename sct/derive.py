@@ -25,6 +25,7 @@ from sct import emit, grammar, polish, purity, runtime, runtime_rules
 from sct.adjoint import Context, Derived
 from sct.analysis import dataflow
 from sct.analysis.activity import activity
+from sct.analysis.aliases import is_fresh
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.calls import result_fact
 from sct.analysis.passing import passing
@@ -559,7 +560,7 @@ class _Function:
 
     def fresh_result(self, call: gast.Call) -> bool:
         """Whether what a call returns shares no memory with anything."""
-        return purity.fresh(self.operation(call))
+        return is_fresh(self.operation(call))
 
     def _short(self, node: gast.AST, scalars: set[str] | None = None) -> bool:
         """Whether an expression is arithmetic on a few numbers."""

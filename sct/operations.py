@@ -256,7 +256,15 @@ def _rule(
     try:
         arguments = bind(rule, args, keywords)
     except BindError as e:
-        return Operation("opaque", node, names, callee=primal, problem=e.args[0])
+        return Operation(
+            "opaque",
+            node,
+            names,
+            callee=primal,
+            inputs=tuple(args),
+            keywords=given,
+            problem=e.args[0],
+        )
     operands = [n for p in rule.wrt for n in atoms(arguments.get(p))]
     held = [
         n

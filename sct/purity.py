@@ -1,4 +1,4 @@
-"""Which calls have no effect, and which return something new.
+"""Which calls have no effect.
 
 A call is *pure* when dropping it, or making it twice, changes nothing but time: NumPy's
 functions and Python's arithmetic are, except those that draw random numbers, print, or
@@ -14,8 +14,6 @@ import gast
 import numpy as np
 
 from sct import grammar, runtime, runtime_rules
-from sct.analysis.aliases import is_fresh
-from sct.analysis.shapes import pointwise
 from sct.errors import SctError
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, classify, unwrap
@@ -181,17 +179,3 @@ def _keeps_in(call: gast.Call, own: set[str]) -> bool:
         and func.attr == "append"
         and getattr(func.value, "id", "") in own
     )
-
-
-def fresh(op: Operation) -> bool:
-    """Whether the result of a call shares no memory with its arguments."""
-    callee = op.callee
-    if callee is MISSING:
-        node = op.node
-        return isinstance(node.func, gast.Attribute) and node.func.attr == "copy"
-    if pointwise(op) or is_fresh(callee):
-        return True
-    name = getattr(callee, "__name__", "")
-    if callee in (getattr(runtime, name, None), getattr(runtime_rules, name, None)):
-        return name.startswith(("zero_like", "broadcast_like")) or "adjoint" in name
-    return isinstance(callee, type) and callee in (float, int, complex)

@@ -386,7 +386,9 @@ def diagonal_adjoint(g, a, offset=0, axis1=0, axis2=1):
 
 def diag_adjoint(g, v, k=0):
     """The adjoint of ``np.diag(v, k)``, a vector or a matrix."""
-    return np.diag(g, k) if np.ndim(v) == 1 else diagonal_adjoint(g, v, k)
+    if np.ndim(v) == 1:
+        return np.diag(g, k).copy()
+    return diagonal_adjoint(g, v, k)
 
 
 def trace_adjoint(g, a, offset=0, axis1=0, axis2=1):

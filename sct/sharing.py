@@ -12,38 +12,28 @@ upper bound: names that share nothing may be said to, never the other way round.
 
 from __future__ import annotations
 
-import copy
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import gast
 
 from sct import grammar, operations
 from sct.analysis import dataflow, disjoint
-from sct.analysis.aliases import VIEWS, is_fresh
+from sct.analysis.aliases import is_fresh
 from sct.arguments import parameter_names
 from sct.errors import SctError
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
 from sct.questions import about_functions
+from sct.resolve import MISSING
 from sct.structures import DISPLAYS, structures
 
 GIVEN = "the caller's "
 # What puts its arguments into the container that it is a method of.
 KEEPS = {"append", "extend", "insert", "add", "update", "setdefault", "appendleft"}
-# What makes a container of the parts of another.
-SHALLOW = {
-    list,
-    tuple,
-    dict,
-    set,
-    frozenset,
-    sorted,
-    reversed,
-    zip,
-    enumerate,
-    copy.copy,
-}
+# Whose values are always new.
+NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant, gast.JoinedStr)
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 # Name → the names that may refer to the same array.
 Shared = dict[str, frozenset[str]]
 
@@ -194,20 +184,16 @@ class Sharing:
         grown = grammar.appended(stmt)
         return [grown] if grown else grammar.mutates(stmt)
 
-    def into(self, value: gast.AST) -> set[str]:
+    def into(self, value: gast.AST | None) -> set[str]:
         """The names whose arrays a value may share or hold."""
-        found = looks_into(value, self.classify)
-        if isinstance(value, gast.Dict):
-            return {n for v in value.values for n in grammar.names_read(v)}
+        if value is None:
+            return set()
+        found = looks_into(value, self.classify, self.where.definitions)
         if isinstance(value, gast.BinOp):
-            return found | grammar.names_read(value) & self.containers
-        if isinstance(value, gast.Call):
-            callee = self.classify(value).callee
-            if isinstance(value.func, gast.Attribute):
-                found |= {grammar.root(value.func.value)} & self.containers
-            if callee.__hash__ is not None and callee in SHALLOW:
-                found |= {n for a in value.args for n in grammar.names_read(a)}
-                found |= {n for k in value.keywords for n in grammar.names_read(k)}
+            return grammar.names_read(value) & self.containers
+        if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+            # The copy of a container holds the same arrays.
+            found |= {grammar.root(value.func.value)} & self.containers
         return found
 
     def _chain(self, name: str) -> set[str]:
@@ -287,7 +273,7 @@ class Sharing:
         if {name, other} & (self._held | self.twice):
             return False
         if any(
-            looks_into(getattr(s, "value", None), self.classify)
+            self.into(getattr(s, "value", None))
             for s in self.where.definitions.get(name, ())
         ):
             return False
@@ -298,8 +284,9 @@ class Sharing:
         written = disjoint.Place(target.slice, here.loops, here.order)
         for stmt in self.where.definitions.get(other, ()):
             value = getattr(stmt, "value", None)
-            if name not in looks_into(value, self.classify):
-                if looks_into(value, self.classify):
+            into = self.into(value)
+            if name not in into:
+                if into:
                     return False
                 continue
             if not (
@@ -391,31 +378,43 @@ def _fixed(fn: gast.FunctionDef) -> set[str]:
     return {n for n, c in count.items() if c == 1 and n not in looped}
 
 
-def looks_into(value: gast.AST, classify: Callable[[gast.AST], Operation]) -> set[str]:
-    """The names whose arrays the value of an operation may share."""
-    if isinstance(value, gast.Name):
-        return {value.id}
+def looks_into(
+    value: gast.AST,
+    classify: Callable[[gast.AST], Operation],
+    local: Container[str],
+) -> set[str]:
+    """The names, of those `local`, whose arrays a value may share or hold."""
+    return {n for n in _sources(value, classify) if n in local}
+
+
+def _sources(value: gast.AST, classify) -> set[str]:
+    if isinstance(value, NEW):
+        return set()
     if isinstance(value, gast.Subscript):
         root = grammar.root(value)
         return {root} if root and _is_basic(value.slice) else set()
-    if isinstance(value, (gast.Tuple, gast.List)):
-        return grammar.names_read(value)
     if isinstance(value, gast.Attribute):
         op = classify(value)
-        return {grammar.root(value)} - {""} if op.kind != "constant" else set()
+        return {grammar.root(value)} if op.kind != "constant" else set()
     if isinstance(value, gast.Call):
         op = classify(value)
-        if op.kind == "call" and returns_new(op.callee):
+        if op.kind == "call" and returns_new(unwrap(op.callee)):
             return set()
-        if op.kind in ("call", "opaque") and not is_fresh(op.callee):
-            return {n for a in value.args for n in grammar.names_read(a)}
-        if op.kind == "copy":
-            return set(op.operands)
-        view = op.callee.__hash__ is not None and op.callee in VIEWS
-        # Told to copy, or not to, what is given may be returned as it is.
-        if (view or "copy" in op.keywords) and op.inputs:
-            return grammar.names_read(op.inputs[0])
-    return set()
+        if op.kind == "constant" or is_fresh(op):
+            return set()
+        parts = [*(op.inputs or value.args), *[k.value for k in value.keywords]]
+        if op.callee is MISSING:
+            parts.append(getattr(value.func, "value", value.func))
+        return {n for p in parts for n in grammar.names_read(p)}
+    if isinstance(value, gast.Dict):
+        return {n for v in value.values for n in grammar.names_read(v)}
+    if isinstance(value, COMPREHENSIONS):
+        found = _sources(getattr(value, "elt", None) or value.value, classify)
+        for generator in reversed(value.generators):
+            if found & set(grammar.target_names(generator.target)):
+                found |= grammar.names_read(generator.iter)
+        return found
+    return grammar.names_read(value)
 
 
 def alias_groups(
@@ -423,11 +422,12 @@ def alias_groups(
 ) -> dict[str, frozenset[str]]:
     """For every name, the names that may refer to the same array at some time."""
     groups: dict[str, set[str]] = {}
+    local = grammar.all_writes(fn.body) | set(parameter_names(fn))
     for stmt in grammar.statements(fn.body):
         if not isinstance(stmt, gast.Assign):
             continue
         names = set(grammar.writes(stmt)) - numbers
-        into = looks_into(stmt.value, classify) - numbers
+        into = looks_into(stmt.value, classify, local) - numbers
         if not names or not into:
             continue
         joined = set().union(*[groups.get(n, {n}) for n in names | into])

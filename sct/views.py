@@ -25,7 +25,7 @@ from sct import grammar
 from sct.errors import unsupported
 from sct.names import Names
 from sct.operations import Operation
-from sct.sharing import Sharing, looks_into
+from sct.sharing import Sharing
 
 WHY = (
     "an array is written in place, and which names refer to it cannot be decided here",
@@ -183,7 +183,7 @@ class _Paths:
         if not isinstance(stmt, gast.Assign):
             return ""
         for name in grammar.writes(stmt):
-            if name in self.flow.seconds and looks_into(stmt.value, self.flow.classify):
+            if name in self.flow.seconds and self.flow.into(stmt.value):
                 return name
         return ""
 

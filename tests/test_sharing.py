@@ -93,9 +93,34 @@ def writes_through_the_flat_view(x):
     return np.sum(z * x)
 
 
+def writes_through_a_view_by_einsum(x):
+    z = np.outer(x, x)
+    d = np.einsum("ii->i", z)
+    d[0] = 1.0
+    return np.sum(z * x)
+
+
+def writes_into_the_larger(x):
+    z = x[:1] * 2.0
+    y = max(z, x[1:2])
+    y[0] = 1.0
+    return np.sum(z * x)
+
+
+def writes_through_a_view_of_a_constant(x):
+    c = np.ones(3)
+    d = c.view()
+    y = (x * c) ** 2
+    d[0] = 5.0
+    return np.sum(y * c)
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        writes_through_a_view_by_einsum,
+        writes_into_the_larger,
+        writes_through_a_view_of_a_constant,
         sorts_a_constant,
         sorts_a_view_of_a_constant,
         fills_a_diagonal,

@@ -1,29 +1,54 @@
-"""Which functions return a new array, and which one that looks into another."""
+"""Which calls certainly return a new array, not one that shares memory with another."""
 
 from __future__ import annotations
 
+import operator
+
+import gast
 import numpy as np
 
-from sct.analysis.shapes import REDUCTIONS, TO_SCALAR
+from sct import runtime, runtime_rules
+from sct.analysis.shapes import REDUCTIONS, TO_SCALAR, pointwise
+from sct.operations import Operation
+from sct.resolve import MISSING
 
 FRESH = {
     np.matmul, np.outer, np.cross, np.kron, np.concatenate, np.stack, np.hstack,
     np.vstack, np.column_stack, np.copy, np.zeros_like, np.ones_like, np.full_like,
     np.array, np.where, np.cumsum, np.cumprod, np.tile, np.repeat, np.linalg.inv,
     np.linalg.solve, np.linalg.cholesky, np.zeros, np.ones, np.full, np.eye, np.arange,
-    np.linspace, np.ndarray.flatten, np.clip, np.inner, np.tensordot, np.diff, np.roll,
+    np.linspace, np.ndarray.flatten, np.clip, np.inner, np.tensordot, np.roll, np.dot,
+    np.pad, np.sort, np.take, np.take_along_axis, np.tril, np.triu, np.empty,
+    np.empty_like, np.linalg.slogdet, np.ndarray.item, operator.matmul, divmod, sum,
+    int, runtime.zero_like, runtime.broadcast_like, runtime_rules.scatter,
+    runtime_rules.product_of_others, runtime_rules.cumprod_adjoint,
+    runtime_rules.norm_adjoint, runtime_rules.matmul_adjoint_a,
+    runtime_rules.matmul_adjoint_b, runtime_rules.dot_adjoint_a,
+    runtime_rules.dot_adjoint_b, runtime_rules.inner_adjoint_a,
+    runtime_rules.inner_adjoint_b, runtime_rules.tensordot_adjoint_a,
+    runtime_rules.tensordot_adjoint_b, runtime_rules.kron_adjoint_a,
+    runtime_rules.kron_adjoint_b, runtime_rules.inv_adjoint,
+    runtime_rules.det_adjoint, runtime_rules.solve_adjoint_a,
+    runtime_rules.solve_adjoint_b, runtime_rules.lower_inverse,
+    runtime_rules.cholesky_adjoint, runtime_rules.diagonal_adjoint,
+    runtime_rules.trace_adjoint, runtime_rules.take_adjoint,
+    runtime_rules.take_along_adjoint, runtime_rules.tile_adjoint,
+    runtime_rules.repeat_adjoint, runtime_rules.stored_at,
+    runtime_rules.diag_adjoint,
 } | REDUCTIONS | TO_SCALAR  # fmt: skip
-# Functions whose result looks into their first argument's array.
-VIEWS = {
-    np.transpose, np.reshape, np.ravel, np.squeeze, np.swapaxes, np.moveaxis,
-    np.expand_dims, np.asarray, np.broadcast_to, np.diagonal, np.atleast_1d,
-    np.atleast_2d, np.ascontiguousarray, np.real, np.imag, np.flip, np.split,
-    np.array_split, np.diag, np.rot90, np.fliplr, np.flipud, np.rollaxis, np.asanyarray,
-    np.require, np.broadcast_arrays, np.meshgrid, np.hsplit, np.vsplit, np.dsplit,
-    np.atleast_3d, np.asfortranarray,
-}  # fmt: skip
+# Element by element, but what needs no change is returned as it is.
+UNCHANGED = {np.real_if_close, max, min}
 
 
-def is_fresh(callee: object) -> bool:
-    """Whether a function always returns a new array."""
-    return callee.__hash__ is not None and callee in FRESH
+def is_fresh(op: Operation) -> bool:
+    """Whether the result of a call shares no memory with what it is given.
+
+    Whatever is not known to return something new may return a view.
+    """
+    callee = op.callee
+    if callee is MISSING:
+        func = getattr(op.node, "func", None)
+        return isinstance(func, gast.Attribute) and func.attr == "copy"
+    if callee.__hash__ is None or callee in UNCHANGED or "copy" in op.keywords:
+        return False
+    return pointwise(op) or callee in FRESH

@@ -11,8 +11,11 @@ import inspect
 import numpy as np
 import pytest
 
+import sct
+from sct.analysis.aliases import is_fresh
+from sct.operations import Operation
 from sct.runtime import unbroadcast
-from sct.templates import lookup, rules
+from sct.templates import METHODS, lookup, rules
 
 from .table import ROWS, Row
 
@@ -224,3 +227,53 @@ def test_every_differentiable_rule_has_a_row():
     own = [r for r in rules() if r.kind != "zero"]
     own = [r for r in own if r.function.__module__.startswith("sct.")]
     assert [r.primal for r in own if id(r.primal) not in tested] == []
+
+
+def arrays(value):
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from arrays(part)
+
+
+def share_memory(given, result):
+    return any(np.shares_memory(a, b) for a in arrays(given) for b in arrays(result))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_fresh_results_share_no_memory(row):
+    given = [*row.args, *row.kwargs.values()]
+    rule = lookup(row.primal)
+    op = Operation("rule", None, rule=rule, callee=row.primal, keywords=row.kwargs)
+    assert not (
+        is_fresh(op) and share_memory(given, row.primal(*row.args, **row.kwargs))
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_fresh_results_of_methods_share_no_memory(name):
+    function = METHODS[name]
+    op = Operation("rule", None, rule=lookup(function), callee=function)
+    if not is_fresh(op):
+        return
+    x = np.ones((1, 1))
+    for given in [(), (0,), (0.5, 2.0), (float,)]:
+        try:
+            result = getattr(x, name)(*given)
+        except TypeError:
+            continue
+        assert not share_memory(x, result)
+
+
+def changed_in_place_afterwards(x, r):
+    e = np.exp(r)
+    y = x * x
+    s = np.pad(x, ((1, 1), (1, 1))) + e
+    return np.sum(np.sin(s)) + np.sum(y)
+
+
+def test_an_adjoint_that_is_a_view_is_not_written_into():
+    x, r = np.ones((2, 3)), np.zeros((4, 5))
+    _, r_bar = sct.grad(changed_in_place_afterwards, wrt=(0, 1))(x, r)
+    np.testing.assert_allclose(r_bar, np.cos(np.pad(x, 1) + 1.0))
