@@ -90,6 +90,8 @@ REDUCTIONS = {
 }  # fmt: skip
 TO_SCALAR = {float, np.trace, np.linalg.det, np.vdot, np.ndim, np.size, len, complex}
 TO_INTEGER = {len, int, np.ndim, np.size, np.argmax, np.argmin}
+# Of integers, these are integers.
+INTEGRAL = {abs, min, max, np.abs, np.minimum, np.maximum}
 CONSTRUCTORS = {np.zeros, np.ones, np.empty, np.full, np.eye, np.arange, np.linspace}
 
 
@@ -290,7 +292,10 @@ class Inference:
         if callee is runtime.zero_like:
             return first
         if facts and (pointwise(op) or callee in POINTWISE):
-            return broadcast(*facts)
+            both = broadcast(*facts)
+            if callee in INTEGRAL and all(f.integer for f in facts):
+                return Fact(both.shape, both.rank, True, both.array)
+            return both
         return own
 
     def _reduction(self, fact, args, keywords, callee) -> Fact:
