@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 import gast
 import numpy as np
 
-from sct import emit, grammar, polish, purity, runtime, runtime_rules
+from sct import grammar, polish, purity, runtime, runtime_rules
 from sct.adjoint import Context, Derived
 from sct.analysis import dataflow
 from sct.analysis.activity import activity
@@ -40,8 +40,8 @@ from sct.analysis.shapes import (
 )
 from sct.analysis.shift import without_free_extrema
 from sct.arguments import parameter_names
+from sct.assemble import Assembly, computes_much
 from sct.entry import entry
-from sct.errors import unsupported
 from sct.inplace import in_place_forms
 from sct.module import Unit
 from sct.names import Names, used_names
@@ -57,14 +57,14 @@ from sct.operations import (
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import prepare
-from sct.refusals import IN_PLACE, JOINED, KEPT_VALUE, SHARED, WRITES, refusal
 from sct.resolve import MISSING, Binding
-from sct.reverse import BACKWARD, FORWARD, Sweeps, sweeps
-from sct.sharing import alias_groups, stores, writes_into
+from sct.reverse import Sweeps, sweeps
+from sct.sharing import alias_groups
 from sct.specialise import form_of, specialise
 from sct.storage import Storage
 from sct.structures import one_path_each, structures
 from sct.templates.array_api import role
+from sct.unseen import refuse_unknown_effects
 from sct.views import one_name_each
 
 # The two sweeps in one function, or one of them.
@@ -110,13 +110,13 @@ class Program:
         name = self.reserve(f"{normal.source.name}_{SUFFIX[mode]}", normal)
         self.units[name] = None
         self.running[key] = self.split_names(normal, wrt)
-        work = _Function(self, normal, wrt, (), mode=mode, single=single)
-        unit = work.joint(name)
+        work = Differentiation(self, normal, wrt, (), mode=mode, single=single)
+        unit = Assembly(work).joint(name)
         derived = self.running.pop(key)
         if key in self.recursive:
             self.sweeps_apart(normal, wrt, (), derived)
             self.done[key] = derived
-            unit = work.wrapper(name, derived)
+            unit = Assembly(work).wrapper(name, derived)
         self.units[name] = unit
         return name
 
@@ -140,15 +140,15 @@ class Program:
                 self.running[key] = replace(named, fwd=fwd, bwd=bwd)
             return self.running[key]
         self.running[key] = self.split_names(normal, wrt)
-        work = _Function(
+        work = Differentiation(
             self, normal, wrt, statics, mode="grad", single=True, inner=True
         )
         before = dict(self.units)
         name = self.reserve(f"{normal.source.name}_grad", normal)
         self.units[name] = None
-        unit = work.joint(name)
+        unit = Assembly(work).joint(name)
         derived = self.running.pop(key)
-        if key in self.recursive or work.keeps:
+        if key in self.recursive or computes_much(unit.tree):
             # What it calls has been emitted, for the two sweeps as well.
             calls = {n: u for n, u in self.units.items() if n not in {*before, name}}
             self.units = before
@@ -171,10 +171,10 @@ class Program:
         key = (normal, wrt, statics)
         self.done[key] = derived
         self.units[derived.fwd] = self.units[derived.bwd] = None
-        work = _Function(
+        work = Differentiation(
             self, normal, wrt, statics, mode="grad", single=True, inner=True
         )
-        self.units[derived.fwd], self.units[derived.bwd] = work.split(derived)
+        self.units[derived.fwd], self.units[derived.bwd] = Assembly(work).split(derived)
 
     def reserve(self, wish: str, normal: Normal) -> str:
         """A name for a unit."""
@@ -183,7 +183,7 @@ class Program:
 
 
 @dataclass
-class _Function:
+class Differentiation:
     """The transformation of one function."""
 
     program: Program
@@ -194,7 +194,6 @@ class _Function:
     single: bool
     inner: bool = False
     bindings: dict[str, Binding] = field(default_factory=dict)
-    keeps: bool = False
 
     def __post_init__(self) -> None:
         normal = self.normal
@@ -309,11 +308,7 @@ class _Function:
 
     def _result_of(self, op: Operation, env) -> Fact | None:
         """What is known of the result of a user's function."""
-        function = unwrap(op.callee)
-        return self.program_facts(function, op, env)
-
-    def program_facts(self, function, op: Operation, env) -> Fact | None:
-        return result_fact(function, op, env, self.inference)
+        return result_fact(unwrap(op.callee), op, env, self.inference)
 
     def derive(self, op: Operation, active: tuple[str, ...]):
         """The derivative of a call, and its arguments by parameter."""
@@ -340,8 +335,7 @@ class _Function:
         return derived, bound
 
     # -- transformation ------------------------------------------------------------
-    def _sweeps(self) -> Sweeps:
-        self.keeps = False
+    def sweeps(self) -> Sweeps:
         declared = parameter_facts(self.fn, self.normal.scope)
         arrays = {p for p, f in declared.items() if f.array or f.scalar}
         self.structures = structures(self.fn, self.operation, arrays)
@@ -588,452 +582,6 @@ class _Function:
         fn = polish.polish(fn, facts, self.wide, self.settled, self.augmented)
         return polish.unshared(fn, facts)
 
-    # -- what is emitted -----------------------------------------------------------
-    def joint(self, name: str) -> Unit:
-        """Both sweeps in one function."""
-        both = self._sweeps()
-        bars = [both.bars[n] for n in self.wrt]
-        body = list(both.forward)
-        value = both.value
-        if self.mode != "grad":
-            value = self._safe_value(both, body)
-        checks = self._checks(body, both)
-        result = bars[0] if self.single else gast.Tuple(bars, gast.Load())
-        if self.mode != "grad":
-            result = gast.Tuple([value, result], gast.Load())
-        end = _last(result)
-        text = self._docstring(bars)
-        body = [
-            *checks,
-            grammar.Comment(FORWARD, blank=True),
-            *body,
-            grammar.Comment(BACKWARD, blank=True),
-            *both.backward,
-            end,
-        ]
-        seed = grammar.constant(1.0) if self.mode != "vjp" else None
-        fn = self._definition(name, body, seed)
-        fn = self.optimised(fn)
-        self.keeps = _keeps(fn)
-        fn.body.insert(0, gast.Expr(grammar.constant(text)))
-        return self._unit(name, fn)
-
-    def _safe_value(self, both: Sweeps, body: list[gast.AST]) -> gast.AST:
-        """The value of the primal, out of the reach of the backward sweep."""
-        written = grammar.all_writes(both.backward)
-        value = both.value
-        restored = self._restored(both)
-        if restored & grammar.names_read(value):
-            value = self._copied(value, restored)
-        if grammar.names_read(value) & written or not isinstance(
-            value, (gast.Name, gast.Constant)
-        ):
-            held = self.names.fresh("value")
-            body.append(grammar.assign(held, value))
-            return grammar.name(held)
-        return value
-
-    def _restored(self, both: Sweeps) -> set[str]:
-        """The names whose contents the backward sweep may put back."""
-        changed = {
-            n
-            for s in grammar.statements(both.backward)
-            for n in [*grammar.mutates(s), *_cut(s)]
-        }
-        for stmt, op in self.context.operations.items():
-            if op.kind == "call" and self.context.activity.targets.get(stmt):
-                if stores(unwrap(op.callee)):
-                    changed.update(grammar.writes(stmt))
-        changed -= self.scalars
-        return changed.union(*[self.groups.get(n, ()) for n in changed])
-
-    def _copied(self, value: gast.AST, restored: set[str]) -> gast.AST:
-        if isinstance(value, gast.Tuple):
-            parts = [self._copied(e, restored) for e in value.elts]
-            return gast.Tuple(parts, gast.Load())
-        if not grammar.names_read(value) & restored:
-            return value
-        if grammar.names_read(value) & self.structures.all:
-            source = self.normal.source
-            raise unsupported(source, self.prepared.body[-1], "this value", *KEPT_VALUE)
-        return grammar.call(f"{value.id}.copy")
-
-    def _checks(self, body: list[gast.AST], both: Sweeps) -> list[gast.AST]:
-        """What must be checked of arguments and result, which no type says."""
-        if self.inner:
-            return []
-        unknown = [
-            p
-            for p in self.wrt
-            if not self.declared[p].inexact and p not in self.structures.all
-        ]
-        out: list[gast.AST] = []
-        quoted = grammar.constant(self.normal.source.name)
-        if self.mode == "vjp":
-            numbers = [p for p in unknown if p in self.entry_scalars]
-            if numbers:
-                out.append(self._check("check_scalars", [quoted], numbers))
-            rest = [p for p in unknown if p not in numbers]
-            if rest:
-                out.append(self._check("check_inexact", [], rest))
-            body.append(
-                gast.Expr(
-                    grammar.call(
-                        self.use("helper", "check_seed"),
-                        grammar.name(self.seed),
-                        grammar.clone(both.value),
-                    )
-                )
-            )
-            return out
-        must = {p for p in self.entry_scalars if not self.declared[p].scalar}
-        if (self.result.scalar or self.promised) and must <= set(self.wrt):
-            scalars = [p for p in unknown if p in must]
-            scalars += [p for p in self.wrt if p in must and p not in scalars]
-            rest = [p for p in unknown if p not in must]
-            if scalars:
-                out.append(self._check("check_scalars", [quoted], scalars))
-            if rest:
-                out.append(self._check("check_inexact", [], rest))
-            return out
-        if unknown:
-            out.append(self._check("check_inexact", [], unknown))
-        body.append(
-            gast.Expr(
-                grammar.call(
-                    self.use("helper", "check_scalar_result"),
-                    quoted,
-                    grammar.clone(both.value),
-                )
-            )
-        )
-        return out
-
-    def _check(self, helper: str, args: list[gast.AST], names: list[str]) -> gast.AST:
-        keywords = {n: grammar.name(n) for n in names}
-        return gast.Expr(grammar.call(self.use("helper", helper), *args, **keywords))
-
-    def _docstring(self, bars: list[gast.AST]) -> str:
-        names = [b.id for b in bars]
-        quoted = [f"`{n}`" for n in self.wrt]
-        inputs = " and ".join(
-            [", ".join(quoted[:-1]), quoted[-1]] if quoted[1:] else quoted
-        )
-        shown = (
-            names[0]
-            if self.single
-            else f"({', '.join(names)}{',' * (len(names) == 1)})"
-        )
-        if self.mode == "grad":
-            text = f"Return ``{shown}``: the gradient in {inputs}, "
-            text += f"scaled by `{self.seed}`."
-            if len(text) > 78:
-                text = f"Return ``{shown}``: the gradient, scaled by `{self.seed}`."
-        elif self.mode == "value_and_grad":
-            text = (
-                f"Return ``(value, {shown})``: the value, and its gradient in "
-                f"{inputs}, scaled by `{self.seed}`."
-            )
-        else:
-            text = (
-                f"Return ``(value, {shown})``: the value, and the adjoints of {inputs} "
-                f"for the adjoint `{self.seed}` of the value."
-            )
-        listed = parameter_names(self.fn)
-        if self.normal.elements:
-            listed.remove(self.fn.args.vararg.id)
-        constant = [f"`{p}`" for p in listed if p not in self.wrt]
-        if constant:
-            text += f"\n\nHeld constant: {', '.join(constant)}."
-        return emit.wrap_docstring(text)
-
-    def _definition(
-        self, name: str, body: list[gast.AST], seed: gast.AST | None
-    ) -> gast.FunctionDef:
-        """The derivative as a function: the primal's parameters, and the seed."""
-        args = grammar.clone(self.normal.fn.args)
-        elements = self.normal.elements
-        kept = [k for k, p in enumerate(args.kwonlyargs) if p.id not in elements]
-        args.kwonlyargs = [args.kwonlyargs[k] for k in kept]
-        args.kw_defaults = [args.kw_defaults[k] for k in kept]
-        lead = [grammar.assign(n, grammar.clone(e)) for n, e in elements.items()]
-        body = [*lead, *body]
-        result = self.normal.fn.returns
-        note = grammar.clone(result) if self.promised and result else None
-        args.kwonlyargs.append(gast.Name(self.seed, gast.Param(), note, None))
-        args.kw_defaults.append(seed)
-        made = self._function(name, args, body)
-        made.returns = self._return_type(result)
-        return made
-
-    def _return_type(self, result: gast.AST | None) -> gast.AST | None:
-        """The type of a derivative, where the primal states the types it needs."""
-        a = self.normal.fn.args
-        notes = {p.id: p.annotation for p in [*a.posonlyargs, *a.args, *a.kwonlyargs]}
-        parts = [notes.get(n) for n in self.wrt]
-        if None in parts or (self.mode != "grad" and result is None):
-            return None
-        parts = [grammar.clone(p) for p in parts]
-        whole = parts[0] if self.single and len(parts) == 1 else _tuple_type(parts)
-        if self.mode != "grad":
-            whole = _tuple_type([grammar.clone(result), whole])
-        return whole
-
-    def _function(
-        self, name: str, args: gast.arguments, body: list[gast.AST]
-    ) -> gast.FunctionDef:
-        made = grammar.block("def f():\n    pass")[0]
-        made.name, made.args, made.body = name, args, body
-        return made
-
-    # -- the sweeps apart ----------------------------------------------------------
-    def wrapper(self, name: str, derived: Derived) -> Unit:
-        """The derivative of a recursive function: one sweep after the other."""
-        self.unit_name(derived.fwd)
-        self.unit_name(derived.bwd)
-        args, keywords = self._passed()
-        value = "value" if self.mode != "grad" else "_"
-        value = self.names.fresh(value) if value == "value" else "_"
-        tape = self.names.fresh("tape")
-        pair = gast.Tuple(
-            [grammar.name(value, store=True), grammar.name(tape, store=True)],
-            gast.Store(),
-        )
-        first = grammar.assign(
-            pair, gast.Call(grammar.name(derived.fwd), args, keywords)
-        )
-        args, keywords = self._passed()
-        keywords.append(gast.keyword("out_bar", grammar.name(self.seed)))
-        keywords.insert(-1, gast.keyword(derived.tape, grammar.name(tape)))
-        result: gast.AST = gast.Call(grammar.name(derived.bwd), args, keywords)
-        bars = [grammar.name(f"{n}_bar") for n in self.wrt]
-        if not self.single and len(bars) == 1:
-            result = gast.Tuple([result], gast.Load())
-        if self.mode != "grad":
-            result = gast.Tuple([grammar.name(value), result], gast.Load())
-        body = [gast.Expr(grammar.constant(self._docstring(bars))), first]
-        checks: list[gast.AST] = []
-        unknown = [
-            p
-            for p in self.wrt
-            if not self.declared[p].inexact and p not in self.structures.all
-        ]
-        if unknown:
-            checks.append(self._check("check_inexact", [], unknown))
-        if self.mode != "vjp":
-            quoted = grammar.constant(self.normal.source.name)
-            if not self.promised:
-                helper = self.use("helper", "check_scalar_result")
-                if value == "_":
-                    value = self.names.fresh("value")
-                    pair.elts[0] = grammar.name(value, store=True)
-                body.append(
-                    gast.Expr(grammar.call(helper, quoted, grammar.name(value)))
-                )
-        else:
-            helper = self.use("helper", "check_seed")
-            body.append(
-                gast.Expr(
-                    grammar.call(helper, grammar.name(self.seed), grammar.name(value))
-                )
-            )
-        body[1:1] = checks
-        body.append(gast.Return(result))
-        seed = grammar.constant(1.0) if self.mode != "vjp" else None
-        return self._unit(name, self._definition(name, body, seed))
-
-    def _passed(self) -> tuple[list[gast.AST], list[gast.keyword]]:
-        """The primal's parameters, passed on."""
-        a = self.normal.fn.args
-        args = [grammar.name(p.id) for p in [*a.posonlyargs, *a.args]]
-        if a.vararg is not None:
-            args.append(gast.Starred(grammar.name(a.vararg.id), gast.Load()))
-        keywords = [gast.keyword(p.id, grammar.name(p.id)) for p in a.kwonlyargs]
-        if a.kwarg is not None:
-            keywords.append(gast.keyword(None, grammar.name(a.kwarg.id)))
-        return args, keywords
-
-    def split(self, derived: Derived) -> tuple[Unit, Unit]:
-        """The two sweeps as two functions, which share a tape."""
-        both = self._sweeps()
-        bars = [both.bars[n] for n in self.wrt]
-        result = bars[0] if len(bars) == 1 else gast.Tuple(bars, gast.Load())
-        tape = derived.tape
-        # Optimised in one piece, so that what the backward sweep needs is known.
-        value = self.names.fresh("value")
-        self.temporary.add(value)
-        out = grammar.call(self._boundary, both.value)
-        fn = self._definition(
-            derived.fwd,
-            [*both.forward, gast.Expr(out), *both.backward, _last(result)],
-            grammar.constant(1.0),
-        )
-        fn = self.optimised(fn)
-        at = next(i for i, s in enumerate(fn.body) if self._is_boundary(s))
-        value = fn.body[at].value.args[0]
-        forward, backward = fn.body[:at], fn.body[at + 1 :]
-        halves = self._arms_apart(forward, backward, value, tape)
-        if halves is None:
-            kept = self._taped(forward, backward)
-            unbound = maybe_unbound(forward, kept, parameter_names(self.normal.fn))
-            lead = [grammar.assign(n, grammar.constant(None)) for n in unbound]
-            names = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
-            pair = gast.Return(gast.Tuple([value, names], gast.Load()))
-            halves = [*lead, *forward, pair], [*self._unpacked(kept, tape), *backward]
-        fwd = self._forward_half(derived.fwd, halves[0])
-        bwd = self._backward_half(derived.bwd, halves[1], tape)
-        return self._unit(derived.fwd, fwd), self._unit(derived.bwd, bwd)
-
-    def _arms_apart(self, forward, backward, value, tape):
-        """A tape for each arm, when both sweeps are one ``if`` on the same test."""
-        back = [s for s in backward if not isinstance(s, grammar.Comment)]
-        if not forward or len(back) != 2:
-            return None
-        there, again = forward[-1], back[0]
-        if not (isinstance(there, gast.If) and isinstance(again, gast.If)):
-            return None
-        steady = not grammar.names_read(there.test) & grammar.all_writes(forward)
-        if gast.dump(there.test) != gast.dump(again.test) or not steady:
-            return None
-        if not there.orelse or self._taped(forward[:-1], backward):
-            return None
-        for arm, reverse in ((there.body, again.body), (there.orelse, again.orelse)):
-            kept = self._taped(arm, [*reverse, back[1]])
-            given = [
-                *parameter_names(self.normal.fn),
-                *grammar.all_writes(forward[:-1]),
-            ]
-            for n in maybe_unbound(arm, kept, given):
-                arm.insert(0, grammar.assign(n, grammar.constant(None)))
-            names = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
-            arm.append(
-                gast.Return(gast.Tuple([grammar.clone(value), names], gast.Load()))
-            )
-            polish.fold_return(arm)
-            at = next(
-                (
-                    i
-                    for i, s in enumerate(reverse)
-                    if not isinstance(s, grammar.Comment)
-                ),
-                len(reverse),
-            )
-            reverse[at:at] = self._unpacked(kept, tape)
-        tail, there.orelse = there.orelse, []
-        return [*forward, *tail], backward
-
-    def _unpacked(self, kept: list[str], tape: str) -> list[gast.AST]:
-        if not kept:
-            return []
-        targets = gast.Tuple([grammar.name(n, store=True) for n in kept], gast.Store())
-        return [grammar.assign(targets, grammar.name(tape))]
-
-    _boundary = "sweep_boundary"
-
-    def _is_boundary(self, stmt: gast.AST) -> bool:
-        return (
-            isinstance(stmt, gast.Expr)
-            and isinstance(stmt.value, gast.Call)
-            and grammar.is_name(stmt.value.func, self._boundary)
-        )
-
-    def _taped(self, forward: list[gast.AST], backward: list[gast.AST]) -> list[str]:
-        """The names that the forward sweep binds and the backward sweep reads."""
-        probe = self._function("probe", grammar.clone(self.normal.fn.args), backward)
-        probe.args.args, probe.args.kwonlyargs, probe.args.posonlyargs = [], [], []
-        probe.args.defaults, probe.args.kw_defaults = [], []
-        read = live_at_start(backward)
-        bound: list[str] = []
-        for s in grammar.statements(forward):
-            for n in grammar.writes(s):
-                if n in read and n not in bound:
-                    bound.append(n)
-        return bound
-
-    def _forward_half(self, name: str, body: list[gast.AST]) -> gast.FunctionDef:
-        name_of = self.normal.source.name
-        said = f"Forward sweep of `{name_of}`: return its value and the tape."
-        args = grammar.clone(self.normal.fn.args)
-        body = [gast.Expr(grammar.constant(said)), *body]
-        return polish.early_returns(self._function(name, args, body))
-
-    def _backward_half(
-        self, name: str, body: list[gast.AST], tape: str
-    ) -> gast.FunctionDef:
-        fn = self._definition(name, body, grammar.constant(1.0))
-        fn.args.kw_defaults[-1] = None
-        fn.args.kwonlyargs.insert(-1, gast.Name(tape, gast.Param(), None, None))
-        fn.args.kw_defaults.insert(-1, None)
-        shown = [f"{n}_bar" for n in self.wrt]
-        returned = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
-        said = f"Backward sweep of `{self.normal.source.name}`: return ``{returned}``."
-        fn.body.insert(0, gast.Expr(grammar.constant(said)))
-        return polish.early_returns(fn)
-
-    def _unit(self, name: str, fn: gast.FunctionDef) -> Unit:
-        used = grammar.free_names(fn)
-        bindings = {n: b for n, b in self.bindings.items() if n in used}
-        return Unit(name, fn, emit.function_text(fn), self.normal.source, bindings)
-
-
-def _tuple_type(parts: list[gast.AST]) -> gast.AST:
-    inside = gast.Tuple(parts, gast.Load()) if len(parts) > 1 else parts[0]
-    return gast.Subscript(grammar.name("tuple"), inside, gast.Load())
-
-
-def _last(result: gast.AST) -> gast.Return:
-    """The return of a derivative, which belongs to no line of the source."""
-    stmt = gast.Return(result)
-    stmt.lineno = -1
-    return stmt
-
-
-def live_at_start(body: list[gast.AST]) -> set[str]:
-    """The names that a block reads before it writes them, on some path."""
-    flow = dataflow.Backward(_reads_and_writes)
-    return flow.run(body, set()) or set()
-
-
-def _reads_and_writes(stmt: gast.AST, state: set[str]) -> None:
-    state.difference_update(grammar.writes(stmt))
-    state.update(grammar.reads(stmt))
-
-
-def maybe_unbound(
-    body: list[gast.AST], names: list[str], bound: list[str]
-) -> list[str]:
-    """Those of `names` that some path through a block leaves unbound."""
-
-    def transfer(stmt: gast.AST, state: set[str]) -> None:
-        state.update(grammar.writes(stmt))
-
-    flow = dataflow.Forward(transfer, lambda a, b: a & b)
-    end = flow.run(body, set(bound))
-    return [n for n in names if end is not None and n not in end]
-
-
-def _cut(stmt: gast.AST) -> list[str]:
-    """The list that ``l.pop()`` makes shorter."""
-    call = stmt.value if isinstance(stmt, gast.Expr) else None
-    func = getattr(call, "func", None)
-    return [func.value.id] if getattr(func, "attr", "") == "pop" else []
-
-
-def _keeps(fn: gast.FunctionDef) -> bool:
-    """Whether the forward sweep of an emitted function is worth keeping values of."""
-    for stmt in fn.body:
-        if isinstance(stmt, grammar.Comment) and stmt.text == BACKWARD:
-            return False
-        for s in grammar.statements([stmt]):
-            if isinstance(s, (gast.For, gast.While)) or any(
-                isinstance(n, gast.Call)
-                and grammar.names_read(gast.Tuple([*n.args], None))
-                for h in grammar.heads(s)
-                for n in gast.walk(h)
-            ):
-                return True
-    return False
-
 
 def _captured(fn: gast.FunctionDef) -> dict[str, set[str]]:
     """For each local function, what it takes from the function around it."""
@@ -1091,48 +639,3 @@ def _scalar_names(
             fits = f.scalar and (f.integer or not integers)
             names[n] = names.get(n, True) and fits
     return {n for n, scalar in names.items() if scalar}
-
-
-def refuse_unknown_effects(
-    context: Context,
-    resolve: Resolver,
-    groups: dict[str, frozenset[str]],
-    scalars: set[str],
-) -> None:
-    """Refuse what may carry a varied value away, or change one, unseen by any rule."""
-    shared = grammar.outer_names(context.fn.body)
-    local = grammar.all_writes(context.fn.body) | set(parameter_names(context.fn))
-    tuples = [
-        s for s, o in context.operations.items() if isinstance(o.node, gast.Tuple)
-    ]
-    joined = context.certain.union(*map(grammar.writes, tuples))
-    needed = {
-        n
-        for stmt, op in context.operations.items()
-        if context.activity.varied.get(stmt)
-        for n in grammar.reads(stmt) & local | set(op.operands)
-    }
-    for stmt, op in context.operations.items():
-        varied = context.activity.varied.get(stmt)
-        if varied and shared.intersection(grammar.writes(stmt)):
-            raise unsupported(context.source, stmt, *SHARED)
-        if isinstance(op.node, gast.BinOp):
-            if varied and joined & set(varied):
-                raise unsupported(context.source, op.node, "this expression", *JOINED)
-        if not isinstance(op.node, gast.Call):
-            continue
-        if op.kind == "call" and writes_into(unwrap(op.callee)):
-            raise unsupported(context.source, op.node, "this call", *WRITES)
-        silent = op.kind in ("append", "call") or op.callee in (print, *purity.CHECKS)
-        if not silent and isinstance(stmt, gast.Expr) and not purity.pure(op, resolve):
-            given = grammar.reads(stmt) - scalars - context.structures
-            if needed & given.union(*[groups.get(n, ()) for n in given]):
-                raise unsupported(context.source, op.node, "this call", *IN_PLACE)
-        if not varied:
-            continue
-        unseen = op.kind == "opaque" and op.callee is not print
-        if unseen and not purity.pure(op, resolve):
-            raise refusal(context.source, op)
-        if op.kind == "call" and not context.activity.targets.get(stmt):
-            if not purity.keeps_arguments(unwrap(op.callee)):
-                raise unsupported(context.source, op.node, "this call", *IN_PLACE)

@@ -49,6 +49,7 @@ optimize
 polish
 emit
 module
+unseen assemble
 derive
 store
 api

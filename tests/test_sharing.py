@@ -371,8 +371,25 @@ def row_and_table(x):
     return row, table
 
 
+def recursive(x, n=2):
+    z = x * x
+    z[0] = z[1] * z[0]
+    z[1] = z[1] * z[0]
+    if n == 0:
+        return z
+    return recursive(z, n - 1)
+
+
 @pytest.mark.parametrize(
-    "f", [writing, value_of_a_helper, argument_itself, view_and_number, row_and_table]
+    "f",
+    [
+        writing,
+        value_of_a_helper,
+        argument_itself,
+        view_and_number,
+        row_and_table,
+        recursive,
+    ],
 )
 def test_value_is_what_the_function_returns(f):
     expected = f(X.copy())

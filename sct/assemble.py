@@ -1,0 +1,451 @@
+"""Two sweeps put together to functions as they are emitted.
+
+::
+
+    def f_grad(x, *, out_bar=1.0):          def f_fwd(x):
+        # Forward sweep.                          ...
+        ...                          or           return value, tape
+        # Backward sweep.
+        ...                                   def f_bwd(x, *, tape, out_bar):
+        return x_bar                              ...
+                                                  return x_bar
+"""
+
+from __future__ import annotations
+
+import gast
+
+from sct import emit, grammar, polish
+from sct.adjoint import Derived
+from sct.analysis import dataflow
+from sct.arguments import parameter_names
+from sct.errors import unsupported
+from sct.module import Unit
+from sct.operations import unwrap
+from sct.refusals import KEPT_VALUE
+from sct.reverse import BACKWARD, FORWARD, Sweeps
+from sct.sharing import stores
+
+
+class Assembly:
+    """The functions of one derivative.
+
+    Parameters
+    ----------
+    work : derive.Differentiation
+        The transformation that makes the sweeps.
+    """
+
+    def __init__(self, work):
+        self.work = work
+
+    def joint(self, name: str) -> Unit:
+        """Both sweeps in one function."""
+        both = self.work.sweeps()
+        bars = [both.bars[n] for n in self.work.wrt]
+        body = list(both.forward)
+        value = both.value
+        if self.work.mode != "grad":
+            value = self._safe_value(both, body)
+        before, after = self._checks(both.value)
+        result = bars[0] if self.work.single else gast.Tuple(bars, gast.Load())
+        if self.work.mode != "grad":
+            result = gast.Tuple([value, result], gast.Load())
+        end = _last(result)
+        text = self._docstring(bars)
+        body = [
+            *before,
+            grammar.Comment(FORWARD, blank=True),
+            *body,
+            *after,
+            grammar.Comment(BACKWARD, blank=True),
+            *both.backward,
+            end,
+        ]
+        seed = grammar.constant(1.0) if self.work.mode != "vjp" else None
+        fn = self._definition(name, body, seed)
+        fn = self.work.optimised(fn)
+        fn.body.insert(0, gast.Expr(grammar.constant(text)))
+        return self._unit(name, fn)
+
+    def _safe_value(self, both: Sweeps, body: list[gast.AST]) -> gast.AST:
+        """The value of the primal, out of the reach of the backward sweep."""
+        written = grammar.all_writes(both.backward)
+        value = both.value
+        restored = self._restored(both)
+        if restored & grammar.names_read(value):
+            value = self._copied(value, restored)
+        if grammar.names_read(value) & written or not isinstance(
+            value, (gast.Name, gast.Constant)
+        ):
+            held = self.work.names.fresh("value")
+            body.append(grammar.assign(held, value))
+            return grammar.name(held)
+        return value
+
+    def _restored(self, both: Sweeps) -> set[str]:
+        """The names whose contents the backward sweep may put back."""
+        changed = {
+            n
+            for s in grammar.statements(both.backward)
+            for n in [*grammar.mutates(s), *_cut(s)]
+        }
+        for stmt, op in self.work.context.operations.items():
+            if op.kind == "call" and self.work.context.activity.targets.get(stmt):
+                if stores(unwrap(op.callee)):
+                    changed.update(grammar.writes(stmt))
+        changed -= self.work.scalars
+        return changed.union(*[self.work.groups.get(n, ()) for n in changed])
+
+    def _copied(self, value: gast.AST, restored: set[str]) -> gast.AST:
+        if isinstance(value, gast.Tuple):
+            parts = [self._copied(e, restored) for e in value.elts]
+            return gast.Tuple(parts, gast.Load())
+        if not grammar.names_read(value) & restored:
+            return value
+        if grammar.names_read(value) & self.work.structures.all:
+            source = self.work.normal.source
+            raise unsupported(
+                source, self.work.prepared.body[-1], "this value", *KEPT_VALUE
+            )
+        return grammar.call(f"{value.id}.copy")
+
+    def _checks(self, value: gast.AST) -> tuple[list[gast.AST], list[gast.AST]]:
+        """What must be checked of the arguments, and of the result, which no type says.
+
+        Of a function whose result is a number if its arguments are, it is enough to
+        check these.
+        """
+        work = self.work
+        if work.inner:
+            return [], []
+        undeclared = {p for p in work.wrt if not work.declared[p].inexact}
+        undeclared -= work.structures.all
+        must = {p for p in work.entry_scalars if not work.declared[p].scalar}
+        after: list[gast.AST] = []
+        if work.mode == "vjp":
+            numbers = undeclared & work.entry_scalars
+            seed = [grammar.name(work.seed), grammar.clone(value)]
+            after.append(self._check("check_seed", seed, []))
+        elif (work.result.scalar or work.promised) and must <= set(work.wrt):
+            numbers = must
+        else:
+            numbers = set()
+            result = [self._quoted_name(), grammar.clone(value)]
+            after.append(self._check("check_scalar_result", result, []))
+        before: list[gast.AST] = []
+        scalars = [p for p in work.wrt if p in numbers]
+        rest = [p for p in work.wrt if p in undeclared - numbers]
+        if scalars:
+            before.append(self._check("check_scalars", [self._quoted_name()], scalars))
+        if rest:
+            before.append(self._check("check_inexact", [], rest))
+        return before, after
+
+    def _quoted_name(self) -> gast.AST:
+        return grammar.constant(self.work.normal.source.name)
+
+    def _check(self, helper: str, args: list[gast.AST], names: list[str]) -> gast.AST:
+        keywords = {n: grammar.name(n) for n in names}
+        return gast.Expr(
+            grammar.call(self.work.use("helper", helper), *args, **keywords)
+        )
+
+    def _docstring(self, bars: list[gast.AST]) -> str:
+        names = [b.id for b in bars]
+        quoted = [f"`{n}`" for n in self.work.wrt]
+        inputs = " and ".join(
+            [", ".join(quoted[:-1]), quoted[-1]] if quoted[1:] else quoted
+        )
+        shown = (
+            names[0]
+            if self.work.single
+            else f"({', '.join(names)}{',' * (len(names) == 1)})"
+        )
+        if self.work.mode == "grad":
+            text = f"Return ``{shown}``: the gradient in {inputs}, "
+            text += f"scaled by `{self.work.seed}`."
+            if len(text) > 78:
+                text = (
+                    f"Return ``{shown}``: the gradient, scaled by `{self.work.seed}`."
+                )
+        elif self.work.mode == "value_and_grad":
+            text = (
+                f"Return ``(value, {shown})``: the value, and its gradient in "
+                f"{inputs}, scaled by `{self.work.seed}`."
+            )
+        else:
+            text = (
+                f"Return ``(value, {shown})``: the value, and the adjoints of {inputs} "
+                f"for the adjoint `{self.work.seed}` of the value."
+            )
+        listed = parameter_names(self.work.fn)
+        if self.work.normal.elements:
+            listed.remove(self.work.fn.args.vararg.id)
+        constant = [f"`{p}`" for p in listed if p not in self.work.wrt]
+        if constant:
+            text += f"\n\nHeld constant: {', '.join(constant)}."
+        return emit.wrap_docstring(text)
+
+    def _definition(
+        self, name: str, body: list[gast.AST], seed: gast.AST | None
+    ) -> gast.FunctionDef:
+        """The derivative as a function: the primal's parameters, and the seed."""
+        args = grammar.clone(self.work.normal.fn.args)
+        elements = self.work.normal.elements
+        kept = [k for k, p in enumerate(args.kwonlyargs) if p.id not in elements]
+        args.kwonlyargs = [args.kwonlyargs[k] for k in kept]
+        args.kw_defaults = [args.kw_defaults[k] for k in kept]
+        lead = [grammar.assign(n, grammar.clone(e)) for n, e in elements.items()]
+        body = [*lead, *body]
+        result = self.work.normal.fn.returns
+        note = grammar.clone(result) if self.work.promised and result else None
+        args.kwonlyargs.append(gast.Name(self.work.seed, gast.Param(), note, None))
+        args.kw_defaults.append(seed)
+        made = self._function(name, args, body)
+        made.returns = self._return_type(result)
+        return made
+
+    def _return_type(self, result: gast.AST | None) -> gast.AST | None:
+        """The type of a derivative, where the primal states the types it needs."""
+        a = self.work.normal.fn.args
+        notes = {p.id: p.annotation for p in [*a.posonlyargs, *a.args, *a.kwonlyargs]}
+        parts = [notes.get(n) for n in self.work.wrt]
+        if None in parts or (self.work.mode != "grad" and result is None):
+            return None
+        parts = [grammar.clone(p) for p in parts]
+        whole = parts[0] if self.work.single and len(parts) == 1 else _tuple_type(parts)
+        if self.work.mode != "grad":
+            whole = _tuple_type([grammar.clone(result), whole])
+        return whole
+
+    def _function(
+        self, name: str, args: gast.arguments, body: list[gast.AST]
+    ) -> gast.FunctionDef:
+        made = grammar.block("def f():\n    pass")[0]
+        made.name, made.args, made.body = name, args, body
+        return made
+
+    # -- the sweeps apart ----------------------------------------------------------
+    def wrapper(self, name: str, derived: Derived) -> Unit:
+        """The derivative of a recursive function: one sweep after the other."""
+        self.work.unit_name(derived.fwd)
+        self.work.unit_name(derived.bwd)
+        value, tape = self.work.names.fresh("value"), self.work.names.fresh("tape")
+        before, after = self._checks(grammar.name(value))
+        returned: gast.AST = grammar.name(value)
+        if self.work.mode == "grad":
+            value = value if after else "_"
+        elif stores(self.work.normal.source.function):
+            # The backward sweep may write into it.
+            returned = gast.UnaryOp(gast.UAdd(), returned)
+        pair = gast.Tuple(
+            [grammar.name(value, store=True), grammar.name(tape, store=True)],
+            gast.Store(),
+        )
+        args, keywords = self._passed()
+        call = gast.Call(grammar.name(derived.fwd), args, keywords)
+        forward = grammar.assign(pair, call)
+        args, keywords = self._passed()
+        keywords.append(gast.keyword(derived.tape, grammar.name(tape)))
+        keywords.append(gast.keyword("out_bar", grammar.name(self.work.seed)))
+        result: gast.AST = gast.Call(grammar.name(derived.bwd), args, keywords)
+        bars = [grammar.name(f"{n}_bar") for n in self.work.wrt]
+        if not self.work.single and len(bars) == 1:
+            result = gast.Tuple([result], gast.Load())
+        if self.work.mode != "grad":
+            result = gast.Tuple([returned, result], gast.Load())
+        text = gast.Expr(grammar.constant(self._docstring(bars)))
+        body = [text, *before, forward, *after, gast.Return(result)]
+        seed = grammar.constant(1.0) if self.work.mode != "vjp" else None
+        return self._unit(name, self._definition(name, body, seed))
+
+    def _passed(self) -> tuple[list[gast.AST], list[gast.keyword]]:
+        """The primal's parameters, passed on."""
+        a = self.work.normal.fn.args
+        args = [grammar.name(p.id) for p in [*a.posonlyargs, *a.args]]
+        if a.vararg is not None:
+            args.append(gast.Starred(grammar.name(a.vararg.id), gast.Load()))
+        keywords = [gast.keyword(p.id, grammar.name(p.id)) for p in a.kwonlyargs]
+        if a.kwarg is not None:
+            keywords.append(gast.keyword(None, grammar.name(a.kwarg.id)))
+        return args, keywords
+
+    def split(self, derived: Derived) -> tuple[Unit, Unit]:
+        """The two sweeps as two functions, which share a tape."""
+        both = self.work.sweeps()
+        bars = [both.bars[n] for n in self.work.wrt]
+        result = bars[0] if len(bars) == 1 else gast.Tuple(bars, gast.Load())
+        tape = derived.tape
+        # Optimised in one piece, so that what the backward sweep needs is known.
+        value = self.work.names.fresh("value")
+        self.work.temporary.add(value)
+        out = grammar.call(self._boundary, both.value)
+        fn = self._definition(
+            derived.fwd,
+            [*both.forward, gast.Expr(out), *both.backward, _last(result)],
+            grammar.constant(1.0),
+        )
+        fn = self.work.optimised(fn)
+        at = next(i for i, s in enumerate(fn.body) if self._is_boundary(s))
+        value = fn.body[at].value.args[0]
+        forward, backward = fn.body[:at], fn.body[at + 1 :]
+        halves = self._arms_apart(forward, backward, value, tape)
+        if halves is None:
+            kept = self._taped(forward, backward)
+            unbound = maybe_unbound(forward, kept, parameter_names(self.work.normal.fn))
+            lead = [grammar.assign(n, grammar.constant(None)) for n in unbound]
+            names = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
+            pair = gast.Return(gast.Tuple([value, names], gast.Load()))
+            halves = [*lead, *forward, pair], [*self._unpacked(kept, tape), *backward]
+        fwd = self._forward_half(derived.fwd, halves[0])
+        bwd = self._backward_half(derived.bwd, halves[1], tape)
+        return self._unit(derived.fwd, fwd), self._unit(derived.bwd, bwd)
+
+    def _arms_apart(self, forward, backward, value, tape):
+        """A tape for each arm, when both sweeps are one ``if`` on the same test."""
+        back = [s for s in backward if not isinstance(s, grammar.Comment)]
+        if not forward or len(back) != 2:
+            return None
+        there, again = forward[-1], back[0]
+        if not (isinstance(there, gast.If) and isinstance(again, gast.If)):
+            return None
+        steady = not grammar.names_read(there.test) & grammar.all_writes(forward)
+        if gast.dump(there.test) != gast.dump(again.test) or not steady:
+            return None
+        if not there.orelse or self._taped(forward[:-1], backward):
+            return None
+        for arm, reverse in ((there.body, again.body), (there.orelse, again.orelse)):
+            kept = self._taped(arm, [*reverse, back[1]])
+            given = [
+                *parameter_names(self.work.normal.fn),
+                *grammar.all_writes(forward[:-1]),
+            ]
+            for n in maybe_unbound(arm, kept, given):
+                arm.insert(0, grammar.assign(n, grammar.constant(None)))
+            names = gast.Tuple([grammar.name(n) for n in kept], gast.Load())
+            arm.append(
+                gast.Return(gast.Tuple([grammar.clone(value), names], gast.Load()))
+            )
+            polish.fold_return(arm)
+            at = next(
+                (
+                    i
+                    for i, s in enumerate(reverse)
+                    if not isinstance(s, grammar.Comment)
+                ),
+                len(reverse),
+            )
+            reverse[at:at] = self._unpacked(kept, tape)
+        tail, there.orelse = there.orelse, []
+        return [*forward, *tail], backward
+
+    def _unpacked(self, kept: list[str], tape: str) -> list[gast.AST]:
+        if not kept:
+            return []
+        targets = gast.Tuple([grammar.name(n, store=True) for n in kept], gast.Store())
+        return [grammar.assign(targets, grammar.name(tape))]
+
+    _boundary = "sweep_boundary"
+
+    def _is_boundary(self, stmt: gast.AST) -> bool:
+        return (
+            isinstance(stmt, gast.Expr)
+            and isinstance(stmt.value, gast.Call)
+            and grammar.is_name(stmt.value.func, self._boundary)
+        )
+
+    def _taped(self, forward: list[gast.AST], backward: list[gast.AST]) -> list[str]:
+        """The names that the forward sweep binds and the backward sweep reads."""
+        read = live_at_start(backward)
+        bound: list[str] = []
+        for s in grammar.statements(forward):
+            for n in grammar.writes(s):
+                if n in read and n not in bound:
+                    bound.append(n)
+        return bound
+
+    def _forward_half(self, name: str, body: list[gast.AST]) -> gast.FunctionDef:
+        name_of = self.work.normal.source.name
+        said = f"Forward sweep of `{name_of}`: return its value and the tape."
+        args = grammar.clone(self.work.normal.fn.args)
+        body = [gast.Expr(grammar.constant(said)), *body]
+        return polish.early_returns(self._function(name, args, body))
+
+    def _backward_half(
+        self, name: str, body: list[gast.AST], tape: str
+    ) -> gast.FunctionDef:
+        fn = self._definition(name, body, grammar.constant(1.0))
+        fn.args.kw_defaults[-1] = None
+        fn.args.kwonlyargs.insert(-1, gast.Name(tape, gast.Param(), None, None))
+        fn.args.kw_defaults.insert(-1, None)
+        shown = [f"{n}_bar" for n in self.work.wrt]
+        returned = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
+        primal = self.work.normal.source.name
+        said = f"Backward sweep of `{primal}`: return ``{returned}``."
+        fn.body.insert(0, gast.Expr(grammar.constant(said)))
+        return polish.early_returns(fn)
+
+    def _unit(self, name: str, fn: gast.FunctionDef) -> Unit:
+        used = grammar.free_names(fn)
+        bindings = {n: b for n, b in self.work.bindings.items() if n in used}
+        return Unit(name, fn, emit.function_text(fn), self.work.normal.source, bindings)
+
+
+def _tuple_type(parts: list[gast.AST]) -> gast.AST:
+    inside = gast.Tuple(parts, gast.Load()) if len(parts) > 1 else parts[0]
+    return gast.Subscript(grammar.name("tuple"), inside, gast.Load())
+
+
+def _last(result: gast.AST) -> gast.Return:
+    """The return of a derivative, which belongs to no line of the source."""
+    stmt = gast.Return(result)
+    stmt.lineno = -1
+    return stmt
+
+
+def live_at_start(body: list[gast.AST]) -> set[str]:
+    """The names that a block reads before it writes them, on some path."""
+    flow = dataflow.Backward(_reads_and_writes)
+    return flow.run(body, set()) or set()
+
+
+def _reads_and_writes(stmt: gast.AST, state: set[str]) -> None:
+    state.difference_update(grammar.writes(stmt))
+    state.update(grammar.reads(stmt))
+
+
+def maybe_unbound(
+    body: list[gast.AST], names: list[str], bound: list[str]
+) -> list[str]:
+    """Those of `names` that some path through a block leaves unbound."""
+
+    def transfer(stmt: gast.AST, state: set[str]) -> None:
+        state.update(grammar.writes(stmt))
+
+    flow = dataflow.Forward(transfer, lambda a, b: a & b)
+    end = flow.run(body, set(bound))
+    return [n for n in names if end is not None and n not in end]
+
+
+def _cut(stmt: gast.AST) -> list[str]:
+    """The list that ``l.pop()`` makes shorter."""
+    call = stmt.value if isinstance(stmt, gast.Expr) else None
+    func = getattr(call, "func", None)
+    return [func.value.id] if getattr(func, "attr", "") == "pop" else []
+
+
+def computes_much(fn: gast.FunctionDef) -> bool:
+    """Whether the forward sweep of an emitted function is worth keeping values of."""
+    for stmt in fn.body:
+        if isinstance(stmt, grammar.Comment) and stmt.text == BACKWARD:
+            return False
+        for s in grammar.statements([stmt]):
+            if isinstance(s, (gast.For, gast.While)) or any(
+                isinstance(n, gast.Call)
+                and grammar.names_read(gast.Tuple([*n.args], None))
+                for h in grammar.heads(s)
+                for n in gast.walk(h)
+            ):
+                return True
+    return False

@@ -1,0 +1,58 @@
+"""Effects that no rule sees: what would carry a derivative away, or change a value."""
+
+from __future__ import annotations
+
+import gast
+
+from sct import grammar, purity
+from sct.adjoint import Context
+from sct.arguments import parameter_names
+from sct.errors import unsupported
+from sct.operations import Resolver, unwrap
+from sct.refusals import IN_PLACE, JOINED, SHARED, WRITES, refusal
+from sct.sharing import writes_into
+
+
+def refuse_unknown_effects(
+    context: Context,
+    resolve: Resolver,
+    groups: dict[str, frozenset[str]],
+    scalars: set[str],
+) -> None:
+    """Refuse what may carry a varied value away, or change one, unseen by any rule."""
+    shared = grammar.outer_names(context.fn.body)
+    local = grammar.all_writes(context.fn.body) | set(parameter_names(context.fn))
+    tuples = [
+        s for s, o in context.operations.items() if isinstance(o.node, gast.Tuple)
+    ]
+    joined = context.certain.union(*map(grammar.writes, tuples))
+    needed = {
+        n
+        for stmt, op in context.operations.items()
+        if context.activity.varied.get(stmt)
+        for n in grammar.reads(stmt) & local | set(op.operands)
+    }
+    for stmt, op in context.operations.items():
+        varied = context.activity.varied.get(stmt)
+        if varied and shared.intersection(grammar.writes(stmt)):
+            raise unsupported(context.source, stmt, *SHARED)
+        if isinstance(op.node, gast.BinOp):
+            if varied and joined & set(varied):
+                raise unsupported(context.source, op.node, "this expression", *JOINED)
+        if not isinstance(op.node, gast.Call):
+            continue
+        if op.kind == "call" and writes_into(unwrap(op.callee)):
+            raise unsupported(context.source, op.node, "this call", *WRITES)
+        silent = op.kind in ("append", "call") or op.callee in (print, *purity.CHECKS)
+        if not silent and isinstance(stmt, gast.Expr) and not purity.pure(op, resolve):
+            given = grammar.reads(stmt) - scalars - context.structures
+            if needed & given.union(*[groups.get(n, ()) for n in given]):
+                raise unsupported(context.source, op.node, "this call", *IN_PLACE)
+        if not varied:
+            continue
+        unseen = op.kind == "opaque" and op.callee is not print
+        if unseen and not purity.pure(op, resolve):
+            raise refusal(context.source, op)
+        if op.kind == "call" and not context.activity.targets.get(stmt):
+            if not purity.keeps_arguments(unwrap(op.callee)):
+                raise unsupported(context.source, op.node, "this call", *IN_PLACE)
