@@ -29,9 +29,8 @@ from sct import grammar, inline, names
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
-from sct.errors import unsupported
 from sct.operations import BindError, Operation, atoms
-from sct.refusals import WHOLE, refusal
+from sct.refusals import held_constant, refusal, unfit
 
 
 @dataclass(eq=False)
@@ -172,9 +171,6 @@ class Adjoints:
         elif isinstance(value, gast.Tuple):
             made = []
             for item in value.elts:
-                if not isinstance(item, (gast.Name, gast.Constant)):
-                    source = self.context.source
-                    raise unsupported(source, returned, "this value", *WHOLE)
                 alive = isinstance(item, gast.Name) and item.id in vary
                 again = alive and item.id in self.bars
                 if again:
@@ -492,14 +488,7 @@ class _Line:
         self.coming = coming
         blocked = self.context.activity.blocked.get(stmt)
         if blocked:
-            raise unsupported(
-                self.context.source,
-                op.node,
-                f"this call of `{names.noun(op.node)}`",
-                f"its rule has no derivative with respect to `{blocked[0]}`",
-                "Hold that argument constant with a number, or give the function a "
-                "rule of your own with `@sct.adjoint`.",
-            )
+            raise held_constant(self.context.source, op, blocked[0])
         if op.kind == "opaque":
             raise self.refuse(op)
         try:
@@ -530,14 +519,7 @@ class _Line:
             else:
                 raise self.refuse(op)
         except BindError as e:
-            raise unsupported(
-                self.context.source,
-                op.node,
-                f"this call of `{names.noun(op.node)}`",
-                str(e.args[0]),
-                "Write it with the arguments that the rule covers, or give it a rule "
-                "with `@sct.adjoint`.",
-            ) from None
+            raise unfit(self.context.source, op, str(e.args[0])) from None
 
     def make_sure(self, op: Operation, stmt: gast.AST, coming: bool) -> None:
         """Refuse a statement of which some operand got no adjoint."""

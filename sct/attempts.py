@@ -38,7 +38,7 @@ from .grammar import (
 )
 from .names import Names
 from .patterns import bindings
-from .renaming import FUNCTIONS, Captured, rename
+from .renaming import FUNCTIONS, rename
 from .trial import (
     LEAVES,
     LOOPS,
@@ -75,6 +75,12 @@ FINALLY = (
     "this `finally`",
     "it runs beside statements that have effects of their own",
     "Write it after the `try`, or put it into a context manager.",
+)
+
+LEAVES_FINALLY = (
+    "a `{}` in a `finally`",
+    "it takes the place of the exception or the result that there is",
+    "Leave after the `try`.",
 )
 
 
@@ -128,7 +134,7 @@ class Attempts:
             handled = h.body
             if h.name is not None:
                 own = self.names.fresh(h.name.id)
-                handled = self._renamed(handled, {h.name.id: own}, h)
+                rename(handled, {h.name.id: own})
                 handled = [assign(own, name(error), h), *handled]
             _reraise(handled, error)
             test: gast.AST = name(failed)
@@ -150,26 +156,14 @@ class Attempts:
         inside = bindings(gast.Module(body, []))
         carried = {n for n in own & read_first(body) if self.bound[n] > inside[n]}
         fresh = {n: self.names.fresh(n) for n in sorted(own)}
-        body = without_leaving(out_of_place(self._renamed(body, fresh, last)))
+        rename(body, fresh)
+        body = without_leaving(out_of_place(body))
         body[:0] = [assign(fresh[n], name(n), body[0]) for n in sorted(carried)]
         left = leaving(body)
         if left is not None:
             word = type(left).__name__.lower()
             what, why, instead = LEFT
             raise unsupported(self.source, left, what.format(word), why, instead)
-        return body
-
-    def _renamed(self, body, mapping, at) -> list[gast.AST]:
-        try:
-            rename(body, mapping)
-        except Captured:
-            raise unsupported(
-                self.source,
-                at,
-                "this `try`",
-                "a function inside it has a variable of the same name",
-                "Give the variables different names.",
-            ) from None
         return body
 
     def _require_effectless(self, body: list[gast.AST], why) -> None:
@@ -224,7 +218,9 @@ class Attempts:
         inner = [s] if s.handlers else s.body
         for n in (n for f in final for n in _walk(f)):
             if isinstance(n, LEAVES):
-                raise unsupported(self.source, n, *FINALLY)
+                word = type(n).__name__.lower()
+                what, why, instead = LEAVES_FINALLY
+                raise unsupported(self.source, n, what.format(word), why, instead)
         lead = []
         if any(self._effect(f) for f in final):
             # It must run when an exception passes, too.
@@ -239,7 +235,7 @@ class Attempts:
         final = clone(final)
         own = {n for f in final for n in names_bound(f)}
         fresh = {n: self.names.fresh(n) for n in sorted(own)}
-        final = self._renamed(final, fresh, final[0])
+        rename(final, fresh)
         handler = gast.ExceptHandler(
             expression("BaseException"), None, [*final, gast.Raise(None, None)]
         )

@@ -42,6 +42,7 @@ from sct.analysis.shift import without_free_extrema
 from sct.arguments import parameter_names
 from sct.assemble import Assembly, computes_much
 from sct.entry import entry
+from sct.errors import SctError, led_to
 from sct.inplace import in_place_forms
 from sct.module import Unit
 from sct.names import Names, used_names
@@ -324,11 +325,15 @@ class Differentiation:
             and callable(self.resolve(a))
             and self.resolve(a) is not MISSING
         )
-        normal = normalise(function)
-        form = form_of(function, op.node)
-        if form is not None:
-            normal = specialise(normal, *form)
-        derived = self.program.called(normal, wrt, statics)
+        try:
+            normal = normalise(function)
+            form = form_of(function, op.node)
+            if form is not None:
+                normal = specialise(normal, *form)
+            derived = self.program.called(normal, wrt, statics)
+        except SctError as error:
+            led_to(error, self.normal.source, op.node)
+            raise
         for name in (derived.grad, derived.fwd, derived.bwd):
             if name:
                 self.unit_name(name)

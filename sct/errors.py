@@ -76,26 +76,58 @@ def unsupported(source, node, what: str, why: str, instead: str) -> UnsupportedE
     UnsupportedError
         To be raised by the caller.
     """
+    error = UnsupportedError(
+        f"{what} cannot be differentiated: {why}\n{_shown(source, node)}\n  {instead}"
+    )
+    _locate(error, source, node)
+    return error
+
+
+def led_to(error: SctError, source, node) -> None:
+    """Add the call that led to an error to its message.
+
+    Parameters
+    ----------
+    error : SctError
+        Raised while a function that is called was looked at.
+    source : Source
+        The function that calls it.
+    node : gast.AST
+        The call, with file line numbers.
+    """
+    error.args = (f"{error}\n  Called here:\n{_shown(source, node)}",)
+    if error.filename is None:
+        _locate(error, source, node)
+
+
+def _locate(error: SctError, source, node) -> None:
+    line = source.lines[node.lineno - 1]
+    error.filename, error.lineno = source.filename, node.lineno
+    error.offset, error.text = _columns(line, node)[0] + 1, line.strip()
+
+
+def _shown(source, node) -> str:
+    """The place of a construct as a traceback shows it."""
     line = source.lines[node.lineno - 1].rstrip()
-    text = line.strip()
+    start, end = _columns(line, node)
     indent = len(line) - len(line.lstrip())
+    return (
+        f'  File "{source.filename}", line {node.lineno}, '
+        f"in {source.name_at(node.lineno)}\n"
+        f"    {line.strip()}\n"
+        f"    {' ' * max(start - indent, 0)}{'^' * max(end - start, 1)}"
+    )
+
+
+def _columns(line: str, node) -> tuple[int, int]:
+    """Where a construct begins and ends in its first line, in characters."""
     start = _characters(line, getattr(node, "col_offset", 0) or 0)
     end = start + 1
     if getattr(node, "end_col_offset", None):
-        end = len(line)
+        end = len(line.rstrip())
         if node.end_lineno == node.lineno:
             end = _characters(line, node.end_col_offset)
-    caret = " " * max(start - indent, 0) + "^" * max(end - start, 1)
-    error = UnsupportedError(
-        f"{what} cannot be differentiated: {why}\n"
-        f'  File "{source.filename}", line {node.lineno}, in {source.name}\n'
-        f"    {text}\n"
-        f"    {caret}\n"
-        f"  {instead}"
-    )
-    error.filename, error.lineno = source.filename, node.lineno
-    error.offset, error.text = start + 1, text
-    return error
+    return start, end
 
 
 def _characters(line: str, column: int) -> int:

@@ -11,10 +11,12 @@ column, saying why and what to write instead::
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import gast
 
 from .errors import unsupported
-from .grammar import is_name, statements
+from .grammar import statements
 
 _GROUPS = (
     "`except*`",
@@ -50,11 +52,13 @@ WALRUS = (
     "it assigns once for every element",
     "Write the comprehension as a `for` loop.",
 )
-EXEC = (
-    "`exec`",
-    "what it does is known only while it runs",
-    "Write the statements themselves.",
+UNSEEN = (
+    "use of `eval`, `exec`, `locals()` or `vars()`",
+    "it reaches the variables of the function by way of strings, unseen",
+    "Write the names, expressions or statements themselves.",
 )
+# `vars(x)` is about `x`; without an argument it is `locals()`.
+BY_STRINGS = {"eval", "exec", "locals", "vars"}
 NONLOCAL = (
     "`nonlocal` in a function that is not written out where it is called",
     "it writes a variable of the function around it, unseen",
@@ -68,7 +72,7 @@ SUPPRESS = (
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
-def check(tree: gast.FunctionDef, source) -> None:
+def check(tree: gast.FunctionDef, source, is_builtin: Callable) -> None:
     """Refuse a function that holds a construct that cannot be differentiated.
 
     Parameters
@@ -77,6 +81,8 @@ def check(tree: gast.FunctionDef, source) -> None:
         The function as the user wrote it.
     source : Source
         Where it was written.
+    is_builtin : callable
+        The builtin that an expression denotes, as a word, or None.
 
     Raises
     ------
@@ -84,6 +90,7 @@ def check(tree: gast.FunctionDef, source) -> None:
         For the first such construct of the text.
     """
     found = []
+    about: set[int] = set()
     stack = [(tree, False)]
     while stack:
         node, inside = stack.pop()
@@ -93,8 +100,12 @@ def check(tree: gast.FunctionDef, source) -> None:
             found.append((node, WALRUS))
         if isinstance(node, gast.comprehension) and node.is_async:
             found.append((node.iter, _ASYNC))
-        if isinstance(node, gast.Call) and is_name(node.func, "exec"):
-            found.append((node, EXEC))
+        if isinstance(node, gast.Call) and node.args:
+            if is_builtin(node.func) == "vars":
+                about.add(id(node.func))
+        if isinstance(node, (gast.Name, gast.Attribute)) and id(node) not in about:
+            if is_builtin(node) in BY_STRINGS:
+                found.append((node, UNSEEN))
         if isinstance(node, gast.withitem) and _suppresses(node.context_expr):
             found.append((node.context_expr, SUPPRESS))
         # A lambda's own variables are nobody else's.

@@ -125,12 +125,15 @@ def block(text: str) -> list[gast.AST]:
 
 
 def located(node: gast.AST, at: gast.AST | None) -> gast.AST:
-    """`node` and all below it that has no line yet, given the line of `at`."""
+    """`node` and all below it that has no line yet, given the place of `at`."""
     line = getattr(at, "lineno", None) or 0
     column = getattr(at, "col_offset", None) or 0
+    end_line = getattr(at, "end_lineno", None)
+    end_column = getattr(at, "end_col_offset", None)
     for n in nodes(node):
         if not getattr(n, "lineno", None):
             n.lineno, n.col_offset = line, column
+            n.end_lineno, n.end_col_offset = end_line, end_column
     return node
 
 

@@ -24,11 +24,6 @@ from .grammar import clone, located
 from .resolve import MISSING, Binding
 
 SAFE = frozenset({*sys.stdlib_module_names, "numpy", "scipy"})
-STAR = (
-    "`import *`",
-    "which names it binds is known only while it runs",
-    "Import the names that are meant.",
-)
 UNKNOWN = (
     "an `import` inside a function",
     "`{}` is not imported yet, and importing it might do anything",
@@ -107,8 +102,6 @@ def _require_own(tree, found: dict[str, Binding], source) -> None:
 def _bound(s, source, package: str) -> list[tuple[str, Binding]]:
     out = []
     for alias in s.names:
-        if alias.name == "*":
-            raise unsupported(source, s, *STAR)
         if isinstance(s, gast.Import):
             whole = _module(alias.name, s, source)
             top = alias.name.split(".")[0]

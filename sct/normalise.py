@@ -105,7 +105,6 @@ class Flat:
 def flattened(function: types.FunctionType) -> Flat:
     """The function in ANF, local functions and containers as they were."""
     source = parse(function)
-    fence.check(source.tree, source)
     package = function.__globals__.get("__package__") or ""
     plain, imports = without_imports(source.tree, source, package)
     scope = Scope(function, imports=imports)
@@ -117,6 +116,8 @@ def flattened(function: types.FunctionType) -> Flat:
         if found is not MISSING and name and getattr(builtins, name, None) is found:
             return name
         return None
+
+    fence.check(source.tree, source, is_builtin)
 
     def pure(node: gast.Call) -> bool:
         # Purity is told from normal forms.

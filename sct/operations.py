@@ -266,14 +266,7 @@ def _rule(
             problem=e.args[0],
         )
     operands = [n for p in rule.wrt for n in atoms(arguments.get(p))]
-    held = [
-        n
-        for p, a in arguments.items()
-        if p not in rule.zero
-        for n in sorted(
-            grammar.names_read(a) - (set(atoms(a)) if p in rule.wrt else set())
-        )
-    ]
+    held = [n for p in arguments for n in sorted(held_by(rule, p, arguments[p]))]
     return Operation(
         "rule",
         node,
@@ -285,6 +278,14 @@ def _rule(
         tuple(args),
         given,
     )
+
+
+def held_by(rule: templates.Rule, parameter: str, given: gast.AST) -> set[str]:
+    """The names in an argument that the rule takes for constants."""
+    if parameter in rule.zero:
+        return set()
+    differentiated = set(atoms(given)) if parameter in rule.wrt else set()
+    return grammar.names_read(given) - differentiated
 
 
 def bind(

@@ -71,6 +71,21 @@ class Source:
             return self.lines[number - 1].strip()
         return ""
 
+    def name_at(self, number: int) -> str:
+        """The function that a line of the file belongs to, for messages.
+
+        What was written out where it is called keeps its own lines.
+        """
+        if self.first_line <= number <= self.last_line:
+            return self.name
+        around = [
+            n
+            for n in ast.walk(ast.parse("".join(self.lines)))
+            if isinstance(n, FUNCTIONS) and n.lineno <= number <= n.end_lineno
+        ]
+        around.sort(key=lambda n: n.lineno)
+        return getattr(around[-1], "name", "lambda_") if around else self.name
+
     @property
     def text(self) -> str:
         """The lines of the function, as in the file."""

@@ -42,7 +42,7 @@ from .grammar import (
     names_bound,
 )
 from .names import Names
-from .renaming import Captured, rename
+from .renaming import rename
 
 # Classes whose only positional pattern is the subject itself.
 WHOLE = frozenset(
@@ -221,16 +221,7 @@ class Patterns:
                 n.name = own[n.name]
             elif isinstance(n, gast.MatchMapping) and n.rest:
                 n.rest = own[n.rest]
-        try:
-            rename([guard], own)
-        except Captured:
-            raise unsupported(
-                self.source,
-                guard,
-                "this guard",
-                "a function inside it has a variable of the same name",
-                "Give the variables different names.",
-            ) from None
+        rename([guard], own)
         return pattern, guard
 
     def _captures(self, pattern, subject) -> list[tuple[str, gast.AST]]:

@@ -12,13 +12,18 @@ import gast
 
 from sct import grammar
 from sct.errors import UnsupportedError, unsupported
-from sct.operations import Operation
+from sct.operations import Operation, held_by
 from sct.resolve import MISSING, canonical
 
 SHARED = (
     "an active value in a `global` or `nonlocal` variable",
     "other functions may read it, and their derivatives would not know",
     "Return the value, and let the caller keep it.",
+)
+MANAGED = (
+    "what a context manager made of active values hands to `as`",
+    "how it depends on them is not followed",
+    "Compute the value in a statement of its own, inside the `with`.",
 )
 GROWING = (
     "a list grows while it is counted by the loop",
@@ -27,10 +32,6 @@ GROWING = (
 PART = (
     "it writes into an array by way of its real or imaginary part or its flat view",
     "Write into the array itself: `z[0] = ...`.",
-)
-WHOLE = (
-    "a part of an array that is written into is returned in it",
-    "Return a copy of the part: `row.copy()`.",
 )
 KEPT_VALUE = (
     "it is returned beside the gradient, and the backward sweep writes into it",
@@ -78,15 +79,13 @@ def refusal(source: object, op: Operation) -> UnsupportedError:
             "it is not made of names and numbers alone, so its parts are not followed",
             "Give each value a name of its own.",
         )
-    if isinstance(
-        node, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-    ):
+    if isinstance(node, gast.GeneratorExp):
         return unsupported(
             source,
             node,
-            "a comprehension over active values",
-            "it makes a container, and those are not followed yet",
-            "Write it as array operations, or as a loop that adds up numbers.",
+            "a generator expression over active values",
+            "its values are computed later, where they are asked for",
+            "Write it as a list: `[...]`.",
         )
     if isinstance(node, gast.Lambda):
         return unsupported(
@@ -109,7 +108,7 @@ def refusal(source: object, op: Operation) -> UnsupportedError:
     return unsupported(
         source,
         node,
-        f"this expression (`{type(node).__name__}`)",
+        "this expression",
         "an active value goes through it and it has no rule",
         "Write it with arithmetic and NumPy functions.",
     )
@@ -118,17 +117,13 @@ def refusal(source: object, op: Operation) -> UnsupportedError:
 def _call(source: object, op: Operation) -> UnsupportedError:
     name = spelled(op.node.func)
     if op.callee is MISSING:
+        method = isinstance(op.node.func, gast.Attribute)
+        what = f"the call of `{name}`" if method else "this call"
         why = "what it calls is not known before it runs"
         instead = "Call a function that the module or an enclosing function defines."
-        return unsupported(source, op.node, f"the call of `{name}`", why, instead)
+        return unsupported(source, op.node, what, why, instead)
     if op.problem:
-        instead = (
-            "Write it with the arguments that the rule covers, or give the function a "
-            "rule of your own with `@sct.adjoint`."
-        )
-        return unsupported(
-            source, op.node, f"the call of `{name}`", op.problem, instead
-        )
+        return unfit(source, op, op.problem)
     said = canonical(op.callee)
     if isinstance(op.callee, type):
         why = f"`{said}` is a class, and objects made here are not followed yet"
@@ -145,6 +140,33 @@ def _call(source: object, op: Operation) -> UnsupportedError:
             "`sct.nondifferentiable`."
         )
     return unsupported(source, op.node, f"the call of `{name}`", why, instead)
+
+
+def unfit(source: object, op: Operation, problem: str) -> UnsupportedError:
+    """The error for a call with arguments that its rule or function does not take."""
+    instead = (
+        "Write it with the arguments that the rule covers, or give the function a "
+        "rule of your own with `@sct.adjoint`."
+    )
+    if op.kind == "call":
+        instead = "Call it with the arguments that its signature names."
+    what = f"the call of `{spelled(op.node.func)}`"
+    return unsupported(source, op.node, what, problem, instead)
+
+
+def held_constant(source: object, op: Operation, name: str) -> UnsupportedError:
+    """The error for an active value where the rule takes a constant."""
+    arguments = op.arguments.items()
+    where = next(p for p, given in arguments if name in held_by(op.rule, p, given))
+    return unsupported(
+        source,
+        op.node,
+        f"the call of `{spelled(op.node.func)}`",
+        f"its argument `{where}` depends on what it is differentiated in, and the rule "
+        "takes that argument for a constant",
+        "Compute that argument from constants, or give the function a rule of your own "
+        "with `@sct.adjoint`.",
+    )
 
 
 def spelled(func: gast.AST) -> str:

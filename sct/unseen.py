@@ -6,10 +6,11 @@ import gast
 
 from sct import grammar, purity
 from sct.adjoint import Context
+from sct.analysis import dataflow
 from sct.arguments import parameter_names
 from sct.errors import unsupported
 from sct.operations import Resolver, unwrap
-from sct.refusals import IN_PLACE, JOINED, SHARED, WRITES, refusal
+from sct.refusals import IN_PLACE, JOINED, MANAGED, SHARED, WRITES, refusal
 from sct.sharing import writes_into
 
 
@@ -32,6 +33,12 @@ def refuse_unknown_effects(
         if context.activity.varied.get(stmt)
         for n in grammar.reads(stmt) & local | set(op.operands)
     }
+    for stmt in grammar.statements(context.fn.body):
+        if isinstance(stmt, gast.With):
+            active = context.activity.points[dataflow.start(stmt.body)]
+            if active.intersection(grammar.writes(stmt)):
+                manager = stmt.items[0].context_expr
+                raise unsupported(context.source, manager, *MANAGED)
     for stmt, op in context.operations.items():
         varied = context.activity.varied.get(stmt)
         if varied and shared.intersection(grammar.writes(stmt)):

@@ -237,8 +237,11 @@ class _Paths:
         """Give the parts that became operands names of their own, read just before."""
         lead: list[gast.AST] = []
         value = getattr(stmt, "value", None)
-        if isinstance(stmt, gast.Return) and isinstance(value, gast.Tuple):
-            value.elts = [self._named(e, stmt, lead) for e in value.elts]
+        if isinstance(stmt, gast.Return):
+            if isinstance(value, gast.Tuple):
+                value.elts = [self._named(e, stmt, lead) for e in value.elts]
+            elif value is not None:
+                stmt.value = self._named(value, stmt, lead)
             return lead
         if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
             stored = grammar.mutates(stmt) and not isinstance(value, gast.Name)

@@ -1203,6 +1203,13 @@ def view_returned_beside_its_array(x, y):
     return row, table
 
 
+def part_of_what_was_written(x, y):
+    table = np.outer(x, y)
+    part = table[1:]
+    table[0:2] = 3.0
+    return part
+
+
 STRUCTURED = [
     table_of,
     pair_of,
@@ -1213,6 +1220,7 @@ STRUCTURED = [
     elements_kept_before_they_change,
     parameter_written_and_returned,
     view_returned_beside_its_array,
+    part_of_what_was_written,
 ]
 
 

@@ -68,7 +68,12 @@ def _varied(fn, operations, wrt):
         blocked.pop(stmt, None)
         op = operations.get(stmt)
         if op is None:
-            state.difference_update(grammar.writes(stmt))
+            given = [i.context_expr for i in getattr(stmt, "items", ())]
+            if any(grammar.names_read(e) & state for e in given):
+                # A context manager may hand on what it was made of.
+                state.update(grammar.writes(stmt))
+            else:
+                state.difference_update(grammar.writes(stmt))
             return
         inputs = tuple(n for n in op.operands if n in state)
         records[stmt] = inputs

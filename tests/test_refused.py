@@ -1,0 +1,802 @@
+"""What is refused: the error, its place, why, and what to write instead.
+
+A row is the text of a module whose `f` is refused; `mode` and `wrt` say how, where it
+is not the gradient in the first argument.  «Marks» stand around what the error
+must underline.  When a construct comes to work, its row goes, and its reason with it;
+the registry at the end finds reasons that no row shows, so that none goes unseen.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import itertools
+import math
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import sct
+
+HEAD = """\
+import builtins
+import functools
+import math
+from contextlib import suppress
+
+import numpy as np
+
+import sct
+
+"""
+_numbers = itertools.count()
+
+
+def row(name: str, words: str, text: str, since=(3, 10), marks=()):
+    """A refused module, and words that its error must say about the cause."""
+    if sys.version_info < since:
+        marks = pytest.mark.skipif(True, reason="not in this Python")
+    return pytest.param(
+        words, textwrap.dedent(text).strip() + "\n", id=name, marks=marks
+    )
+
+
+ROWS = [
+    # -- what the text alone tells ---------------------------------------------------
+    row(
+        "generator",
+        "generator.*a few at a time",
+        """
+        def f(x):
+            total = 0.0 * x
+            «yield total»
+        """,
+    ),
+    row(
+        "generator that hands on",
+        "generator",
+        """
+        def f(x):
+            y = «yield from [x, x]»
+            return y
+        """,
+    ),
+    row(
+        "class in a function",
+        "`class` inside a function",
+        """
+        def f(x):
+            «class Pair:»
+                first = 1.0
+            return x * Pair.first
+        """,
+    ),
+    row(
+        "async function",
+        "`async def`.*coroutine",
+        """
+        «async def f(x):»
+            return x
+        """,
+    ),
+    row(
+        "async function inside",
+        "`async`",
+        """
+        def f(x):
+            «async def g():»
+                return x
+            return g()
+        """,
+    ),
+    row(
+        "group of exceptions",
+        r"`except\*`",
+        """
+        def f(x):
+            «try:»
+                y = math.sqrt(x)
+            except* ValueError:
+                y = x
+            return y
+        """,
+        since=(3, 11),
+    ),
+    row(
+        "walrus in a comprehension",
+        "`:=`",
+        """
+        def f(x):
+            return sum([(«y := v») * y for v in x])
+        """,
+    ),
+    row(
+        "exec",
+        "`exec`.*by way of strings",
+        """
+        def f(x):
+            «exec»("y = x * x")
+            return x
+        """,
+    ),
+    row(
+        "eval",
+        "`eval`.*by way of strings",
+        """
+        def f(x):
+            return 2.0 * «builtins.eval»("x * x")
+        """,
+    ),
+    row(
+        "eval by another name",
+        "`eval`.*by way of strings",
+        """
+        def f(x):
+            compute = «eval»
+            return compute("x * x")
+        """,
+    ),
+    row(
+        "locals",
+        "`locals.*by way of strings",
+        """
+        def f(x):
+            return «locals»()["x"]
+        """,
+    ),
+    row(
+        "suppress",
+        "`suppress`",
+        """
+        def f(x):
+            y = x
+            with «suppress(ValueError)»:
+                y = math.sqrt(x)
+            return y
+        """,
+    ),
+    # -- imports ---------------------------------------------------------------------
+    row(
+        "import of what is not there",
+        "`no_such_module` is not imported yet",
+        """
+        def f(x):
+            «import no_such_module»
+            return x * no_such_module.k
+        """,
+    ),
+    row(
+        "import under a name in use",
+        "its name `m` is given to something else",
+        """
+        def f(x):
+            import math as m
+            y = m.sin(x)
+            «m» = 2.0
+            return m * y
+        """,
+    ),
+    # -- match -----------------------------------------------------------------------
+    row(
+        "rest of a mapping",
+        r"`\*\*rest` in a pattern",
+        """
+        def f(x):
+            match x:
+                case «{"a": a, **rest}»:
+                    return a * rest["b"]
+            return 0.0
+        """,
+    ),
+    row(
+        "attributes by position",
+        "a pattern by position",
+        """
+        class Point:
+            __match_args__ = ("a", "b")
+        def f(x):
+            match x:
+                case «Point(a, b)»:
+                    return a * b
+            return 0.0
+        """,
+    ),
+    row(
+        "guard whose name is used again",
+        "a guard on `a`",
+        """
+        def f(x):
+            a = x[1]
+            match x:
+                case «[a, b]» if a > b:
+                    return b
+            return a
+        """,
+    ),
+    row(
+        "names on either side",
+        r"with `\|`",
+        """
+        def f(x):
+            match x:
+                case «[a, 1.0] | [2.0, a]»:
+                    return a
+            return x[0]
+        """,
+    ),
+    row(
+        "star where list is taken",
+        "the builtin `list`",
+        """
+        def f(x):
+            list = 2.0
+            match x:
+                case [a, «*rest»]:
+                    return a * list
+            return x[0]
+        """,
+    ),
+    # -- try -------------------------------------------------------------------------
+    row(
+        "effect in a try",
+        "has an effect",
+        """
+        def f(x):
+            try:
+                «print("x")»
+                y = math.sqrt(x)
+            except ValueError:
+                y = x
+            return y
+        """,
+    ),
+    row(
+        "return in the middle of a try",
+        "a `return` in the middle",
+        """
+        def f(x):
+            try:
+                if x > 1.0:
+                    «return x»
+                y = math.sqrt(x)
+            except ValueError:
+                y = x
+            return y
+        """,
+    ),
+    row(
+        "try left half done",
+        "`y` is read after",
+        """
+        def f(x):
+            y = x
+            «try:»
+                y = x * x
+                z = math.sqrt(y - 1.0)
+            except ValueError:
+                z = y
+            return z
+        """,
+    ),
+    row(
+        "finally that returns",
+        "`return` in a `finally`.*takes the place",
+        """
+        def f(x):
+            try:
+                y = math.sqrt(x)
+            finally:
+                «return x»
+        """,
+    ),
+    row(
+        "finally beside effects",
+        "effects of their own",
+        """
+        def f(x):
+            try:
+                print("in")
+            finally:
+                «print("out")»
+            return x
+        """,
+    ),
+    # -- loops -----------------------------------------------------------------------
+    row(
+        "list that grows under its loop",
+        "number of turns would change",
+        """
+        def f(x):
+            values = [x]
+            for v in values:
+                if len(values) < 3:
+                    «values.append(v * x)»
+            return values[2]
+        """,
+    ),
+    row(
+        "list that grows while it is counted",
+        "a list grows",
+        """
+        def f(x):
+            values = [x]
+            «for i in range(len(values)):»
+                values.append(values[i] * x)
+            return values[1]
+        """,
+    ),
+    row(
+        "loop where len is taken",
+        "the builtin `len`",
+        """
+        def f(x):
+            len = 2.0
+            total = 0.0
+            «for v in x:»
+                total += v * len
+            return total
+        """,
+    ),
+    # -- arguments -------------------------------------------------------------------
+    row(
+        "arguments that the function does not take",
+        "`g`.*unexpected keyword argument 'b'",
+        """
+        def g(x):
+            return x * x
+        def f(x):
+            return «g(x, b=2.0)»
+        """,
+    ),
+    row(
+        "arguments that the rule does not take",
+        r"`np\.sum`.*'where'",
+        """
+        def f(x):
+            return «np.sum(x, where=x > 0.0)»
+        """,
+    ),
+    row(
+        "arguments of unknown number",
+        r"unpacked with `\*`",
+        """
+        def f(x):
+            return «math.hypot(*x)»
+        """,
+    ),
+    row(
+        "argument that the rule takes for a constant",
+        "`repeats` depends on",
+        """
+        def f(x):
+            return np.sum(«np.repeat(x, x)»)
+        """,
+    ),
+    # -- values that go where no rule is ---------------------------------------------
+    row(
+        "value in a global",
+        "`global`",
+        """
+        LAST = None
+        def f(x):
+            global LAST
+            «LAST = x * x»
+            return LAST
+        """,
+    ),
+    row(
+        "function without rule and source",
+        r"no rule for `math\.gamma`, and it has no Python source",
+        """
+        def f(x):
+            return (
+                math.sin(x)
+                + «math.gamma(x)»
+                + math.cos(x)
+            )
+        """,
+    ),
+    row(
+        "function over several lines",
+        r"`math\.gamma`",
+        """
+        def f(x):
+            return «math.gamma(»
+                x * x
+            )
+        """,
+    ),
+    row(
+        "lambda",
+        r"`math\.gamma`",
+        """
+        f = lambda x: 2.0 * «math.gamma(x)»
+        """,
+    ),
+    row(
+        "columns in characters",
+        r"`math\.gamma`",
+        """
+        def f(x):
+            é = "ü"; y = «math.gamma(x)»
+            return y * len(é)
+        """,
+    ),
+    row(
+        "callee not known",
+        "this call.*not known before it runs",
+        """
+        TABLE = {"sin": math.sin}
+        def f(x):
+            return «TABLE["sin"](x)»
+        """,
+    ),
+    row(
+        "operator without rule",
+        "an active value goes through it",
+        """
+        def f(x):
+            return «x | {"b": 1.0}»
+        """,
+    ),
+    row(
+        "random numbers",
+        "`numpy.random.normal`",
+        """
+        def f(x):
+            return «np.random.normal(x)»
+        """,
+    ),
+    row(
+        "call that may write",
+        "may change an array in place",
+        """
+        def f(x):
+            «np.random.shuffle(x)»
+            return np.sum(x * x)
+        """,
+    ),
+    row(
+        "lazy values",
+        "generator expression",
+        """
+        def f(x):
+            return «(x * k for k in range(3))»
+        """,
+    ),
+    row(
+        "method not known",
+        r"`y\.tobytes`.*not known before it runs",
+        """
+        def f(x):
+            y = x * x
+            return «y.tobytes()»
+        """,
+    ),
+    row(
+        "attribute not known",
+        r"attribute `\.ctypes`",
+        """
+        def f(x):
+            y = x * x
+            return «y.ctypes»
+        """,
+    ),
+    row(
+        "what a manager hands over",
+        "context manager",
+        """
+        def f(x):
+            with «np.nditer(x)» as items:
+                for v in items:
+                    x = x * v
+            return np.sum(x)
+        """,
+    ),
+    row(
+        "arguments as a whole",
+        "`xs` as a whole.*how many",
+        """
+        wrt = (0, 1)
+        def f(*xs):
+            return max(*«xs»)
+        """,
+    ),
+    row(
+        "lambda as a value",
+        "a lambda that captures",
+        """
+        def f(x):
+            return «lambda v: v * x»
+        """,
+    ),
+    # -- arrays and containers that change -------------------------------------------
+    row(
+        "one of two arrays",
+        "which names refer to it",
+        """
+        def f(x, first):
+            y = x * 2.0
+            «z = y if first else x»
+            y[0] = 3.0
+            return np.sum(z * y)
+        """,
+    ),
+    row(
+        "flat view written",
+        "real or imaginary part or its flat view",
+        """
+        def f(x):
+            «x.flat[0] = 2.0»
+            return np.sum(x * x)
+        """,
+    ),
+    row(
+        "container returned beside its gradient",
+        "returned beside the gradient",
+        """
+        mode = sct.vjp
+        def f(state):
+            state["u"] = state["u"] * 2.0
+            «return state»
+        """,
+    ),
+    row(
+        "lists repeated",
+        "joined or repeated",
+        """
+        def f(x):
+            pair = [x, x * x]
+            four = «pair * 2»
+            return four[3]
+        """,
+    ),
+    row(
+        "container with keys not known",
+        "not made of names and numbers alone",
+        """
+        def f(x, key):
+            table = «{key: x, "a": x * x}»
+            return table["a"]
+        """,
+    ),
+    row(
+        "callee that writes",
+        "may write into an array or container",
+        """
+        def g(v):
+            v[0] = 2.0
+        def f(x):
+            «g(x)»
+            return np.sum(x * x)
+        """,
+    ),
+    row(
+        "attribute set",
+        "an object would be changed",
+        """
+        def f(x, model):
+            «model.y = x»
+            return model.y * x
+        """,
+    ),
+    row(
+        "object made here",
+        "is a class, and objects made here",
+        """
+        class Pair:
+            def __init__(self, first):
+                self.first = first
+        def f(x):
+            return «Pair(x)».first
+        """,
+    ),
+    row(
+        "local function that is recursive and keeps a count",
+        "`nonlocal`",
+        """
+        def f(x):
+            count = 0
+            def power(n):
+                «nonlocal count»
+                count += 1
+                return x if n == 0 else x * power(n - 1)
+            return power(3)
+        """,
+    ),
+]
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """The module of a text, and where it stands."""
+
+    def make(text: str):
+        name = f"refused_{next(_numbers)}"
+        path = tmp_path / f"{name}.py"
+        path.write_text(text, encoding="utf-8")
+        spec = importlib.util.spec_from_file_location(name, path)
+        made = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, made)
+        spec.loader.exec_module(made)
+        return made, str(path)
+
+    return make
+
+
+def differentiated(m):
+    """The derivative of a row: its gradient in the first argument, unless it says."""
+    return getattr(m, "mode", sct.grad)(m.f, getattr(m, "wrt", 0))
+
+
+def marked(text: str) -> tuple[str, int, int, int]:
+    """A text without its marks; their line and columns in it, counted from one."""
+    before, after = text.split("«")
+    line = before.count("\n") + 1
+    column = len(before) - before.rfind("\n")
+    width = len(after.split("»")[0])
+    return text.replace("«", "").replace("»", ""), line, column, width
+
+
+@pytest.mark.parametrize("words, text", ROWS)
+def test_refused(module, words, text):
+    text, line, column, width = marked(HEAD + text)
+    m, path = module(text)
+    with pytest.raises(sct.UnsupportedError) as caught:
+        differentiated(m)
+    error = caught.value
+    first, place, shown, caret, advice, *rest = str(error).split("\n")
+    assert re.search(words, first)
+    assert "cannot be differentiated: " in first
+    whole = text.splitlines()[line - 1]
+    assert re.fullmatch(rf'  File "{re.escape(path)}", line {line}, in \w+', place)
+    assert shown == f"    {whole.strip()}"
+    indent = len(whole) - len(whole.lstrip())
+    assert caret == " " * (4 + column - 1 - indent) + "^" * width
+    assert (error.filename, error.lineno, error.offset) == (path, line, column)
+    assert error.text == whole.strip()
+    assert re.fullmatch(r"  [A-Z].*\.", advice)
+    assert not rest
+
+
+# -- the way to it ---------------------------------------------------------------------
+CHAIN = """
+def f(x):
+    return 2.0 * middle(x)
+def middle(x):
+    y = x * x
+    return inner(y)
+def inner(x):
+    return math.gamma(x)
+"""
+
+
+def test_calls_that_led_there(module):
+    text = HEAD + CHAIN
+    m, path = module(text)
+    with pytest.raises(
+        sct.UnsupportedError, match=r"no rule for `math\.gamma`"
+    ) as caught:
+        sct.grad(m.f)
+    lines = str(caught.value).split("\n")
+    numbered = {s.strip(): n for n, s in enumerate(text.split("\n"), 1)}
+    frames = [
+        ("return math.gamma(x)", "inner", "math.gamma(x)"),
+        ("return inner(y)", "middle", "inner(y)"),
+        ("return 2.0 * middle(x)", "f", "middle(x)"),
+    ]
+    places = [k for k, s in enumerate(lines) if s.startswith("  File")]
+    assert len(places) == 3
+    for k, (shown, function, part) in zip(places, frames, strict=True):
+        line = numbered[shown]
+        assert lines[k] == f'  File "{path}", line {line}, in {function}'
+        assert lines[k + 1] == f"    {shown}"
+        assert lines[k + 2] == "    " + " " * shown.index(part) + "^" * len(part)
+    assert [lines[k - 1] for k in places[1:]] == ["  Called here:"] * 2
+    assert caught.value.lineno == numbered["return math.gamma(x)"]
+
+
+def test_lines_of_what_is_written_out_belong_to_its_function(module):
+    text = """
+def apply(h, x):
+    return math.gamma(h(x))
+def f(x):
+    return apply(lambda v: v * x, x)
+"""
+    m, path = module(HEAD + text)
+    with pytest.raises(sct.UnsupportedError) as caught:
+        sct.grad(m.f)
+    assert f"line {caught.value.lineno}, in apply" in str(caught.value)
+    assert caught.value.text == "return math.gamma(h(x))"
+
+
+def test_function_without_source_is_refused_where_it_is_called(module):
+    made = "made = {}\nexec('def g(x): return x * x', made)\ng = made['g']\n"
+    m, path = module(HEAD + made + "def f(x):\n    return 2.0 * g(x)\n")
+    with pytest.raises(
+        sct.SourceError, match="cannot find the source of `g`"
+    ) as caught:
+        sct.grad(m.f)
+    error = caught.value
+    assert (error.filename, error.text) == (path, "return 2.0 * g(x)")
+    assert str(error).split("\n")[-3:] == [
+        f'  File "{path}", line {error.lineno}, in f',
+        "    return 2.0 * g(x)",
+        "                 ^^^^",
+    ]
+
+
+# -- what is no function, and no argument ----------------------------------------------
+@pytest.mark.parametrize(
+    "ask, error, words",
+    [
+        (lambda: sct.grad(3.0), sct.ArgumentError, "3.0 is not a function"),
+        (
+            lambda: sct.grad(math.gamma),
+            sct.SourceError,
+            "math.gamma has no Python.*give",
+        ),
+        (
+            lambda: sct.grad(lambda x: x, wrt=()),
+            sct.ArgumentError,
+            "wrt is empty: name",
+        ),
+        (lambda: sct.grad(lambda x: x, wrt=1), sct.ArgumentError, "wrt=1.*has x"),
+        (lambda: sct.grad(lambda x: x, wrt="y"), sct.ArgumentError, "wrt='y'.*has x"),
+        (lambda: sct.grad(lambda x: x, (0, "x")), sct.ArgumentError, "names `x` twice"),
+    ],
+)
+def test_refused_entry(ask, error, words):
+    with pytest.raises(error, match=words):
+        ask()
+
+
+# -- the registry ----------------------------------------------------------------------
+def pattern(node: ast.AST) -> str | None:
+    """What a reason in the source of sct says, as a regular expression."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return ".*".join(re.escape(p) for p in re.split(r"\{\w*\}", node.value))
+    if isinstance(node, ast.JoinedStr):
+        parts = [
+            pattern(v) if isinstance(v, ast.Constant) else ".*" for v in node.values
+        ]
+        return "".join(parts)
+    return None
+
+
+def reasons() -> dict[str, str]:
+    """Every reason to refuse that sct knows, with its place."""
+    found = {}
+    package = Path(sct.__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            why = None
+            if isinstance(n, ast.Tuple) and 2 <= len(n.elts) <= 3:
+                # (what,) why, what to write instead.
+                said = [pattern(e) for e in n.elts]
+                if all(said) and n.elts[-1].value.endswith("."):
+                    why = said[-2]
+            elif isinstance(n, ast.Call) and getattr(n.func, "id", "") == "unsupported":
+                why = pattern(n.args[3]) if len(n.args) > 3 else None
+            elif isinstance(n, ast.Assign) and getattr(n.targets[0], "id", "") == "why":
+                why = pattern(n.value)
+            if why:
+                found[why] = f"{path.relative_to(package).as_posix()}:{n.lineno}"
+    return found
+
+
+def test_every_reason_has_a_row(module):
+    said = []
+    for p in ROWS:
+        if not p.marks:
+            m, _ = module(marked(HEAD + p.values[1])[0])
+            with pytest.raises(sct.UnsupportedError) as caught:
+                differentiated(m)
+            said.append(str(caught.value).split("\n")[0])
+    known = reasons()
+    assert len(known) > 30
+    unseen = [w for w in known if not any(re.search(w, s) for s in said)]
+    assert unseen == [], "\n".join(known[w] for w in unseen)
