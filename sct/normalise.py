@@ -21,6 +21,7 @@ from sct.desugar import desugar
 from sct.errors import SctError
 from sct.imports import without_imports
 from sct.lift import Surroundings, lift
+from sct.lives import one_life_each
 from sct.operations import Resolver, classify
 from sct.outer import with_copies
 from sct.parse import Source, parse
@@ -85,6 +86,7 @@ def finished(flat: Flat, fn: gast.FunctionDef) -> Normal:
         A tree of the same meaning.
     """
     fence.check_outer(fn, flat.source)
+    fn = one_life_each(fn)
     bound = grammar.all_writes(fn.body)
     made = bound - _names_of_the_user(flat.source.tree)
     around = flat.around.scope
@@ -142,7 +144,7 @@ def flattened(function: types.FunctionType) -> Flat:
         return of_numpy and templates.lookup(found) is not None
 
     around = Surroundings(scope, is_builtin, flat, known, size, takes_lists)
-    return Flat(source, flat(plain), around)
+    return Flat(source, one_life_each(flat(plain)), around)
 
 
 def _values_returned(callee: object) -> int | None:

@@ -203,7 +203,9 @@ class Storage:
         ends_in_arms = False
         for i, step in enumerate(list(steps)):
             if isinstance(step.stmt, gast.If):
-                ends_in_arms = turn is not None and i == len(steps) - 1
+                last = turn is not None and i == len(steps) - 1
+                # Only the arms that do not leave the loop come to the end of the turn.
+                ends_in_arms = last and _may_leave(step)
                 pending = self._if(step, pending, bound, turn if ends_in_arms else None)
             elif isinstance(step.stmt, (gast.For, gast.While)):
                 pending = self._loop(step, pending, bound)
@@ -285,7 +287,9 @@ class Storage:
                     end.discard(name)
         bound |= certainly
         after = ends[0] | ends[1]
-        return after | step.old | step.new | self._decide(step, pending)
+        # What the arms give back is not at hand where one of them is chosen.
+        inside = turn.written - turn.header if turn else set()
+        return after | step.old | step.new | self._decide(step, pending - inside)
 
     def _decide(self, step: Step, pending: set[str]) -> set[str]:
         """Choose how the backward sweep finds the arm; returns what that reads."""
@@ -379,7 +383,8 @@ class Storage:
             for arm in last.arms:
                 if not _breaks(arm):
                     self._keep_at_end(arm, name)
-            if self.of(last).decision is None:
+            test = self.of(last).decision
+            if test is None or name in grammar.names_read(test):
                 self._decide(last, set())
             return
         at = [s for s in steps if name in written_in([s])]

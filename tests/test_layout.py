@@ -35,7 +35,7 @@ inline localcalls sums components unroll extremes
 lift
 operations
 refusals
-normalise+purity+analysis
+normalise+lives+purity+analysis
 prepare specialise inplace
 entry
 structures adjoint

@@ -220,6 +220,57 @@ def test_a_break_nested_in_an_arm(x):
     assert sct.grad(left_after_a_name_of_one_path)(x) == pytest.approx(expected, 1e-6)
 
 
+def chosen_by_what_is_kept(x):
+    for _ in range(3):
+        y = np.sin(x)
+        z = y * y * y
+        if y > 0.5:
+            x = x * z
+        else:
+            x = np.cos(z) * x
+    return x
+
+
+def chosen_by_what_is_kept_beside_a_break(x):
+    s = x
+    for i in range(4):
+        y = np.sin(s + i)
+        s = s + y * y
+        if y > 0.3:
+            s = s * np.cos(y)
+        else:
+            t = y * s
+            if t < -2.0:
+                break
+            s = s + t * t
+    return s
+
+
+def list_tested_at_the_end_of_a_turn(x):
+    for i in range(3):
+        items = []
+        for _ in range(4):
+            if i > 1:
+                continue
+            items.append(np.sin(x))
+        x = max(items) if items else np.cos(x)
+    return x
+
+
+@pytest.mark.parametrize("x", [-1.3, -0.4, 0.3, 0.7, 1.3])
+@pytest.mark.parametrize(
+    "f",
+    [
+        chosen_by_what_is_kept,
+        chosen_by_what_is_kept_beside_a_break,
+        list_tested_at_the_end_of_a_turn,
+    ],
+)
+def test_a_test_at_the_end_of_a_turn(f, x):
+    expected = differences(f, np.array(x))
+    assert sct.grad(f)(x) == pytest.approx(expected, rel=1e-6)
+
+
 # -- lists that grow -------------------------------------------------------------------
 def grown_in_arms(x):
     path = [x]

@@ -1,0 +1,97 @@
+"""Names that are used for one thing and then for another."""
+
+import ast
+
+import gast
+import numpy as np
+import pytest
+
+import sct
+from sct import grammar
+from sct.lives import one_life_each
+
+from .test_sharing import X, differences
+
+
+def lives(text):
+    """What becomes of a function in ANF."""
+    (fn,) = grammar.block(text)
+    before = gast.dump(fn)
+    found = gast.gast_to_ast(one_life_each(fn))
+    assert gast.dump(fn) == before
+
+    return ast.unparse(found)
+
+
+@pytest.mark.parametrize(
+    "text, renamed",
+    [
+        ("t = [x, y]\ns = t[0]\nt = s * s\nreturn t", "t_2 = s * s\nreturn t_2"),
+        ("r = a[0]\nr[0] = x\nr = a[1]\nr[0] = x\nreturn a", "r_2 = a[1]\nr_2[0] = x"),
+        ("x = [x, x]\nreturn x", "x_2 = [x, x]\nreturn x_2"),
+    ],
+)
+def test_renamed(text, renamed):
+    body = "".join(f"    {line}\n" for line in text.splitlines())
+    wanted = "".join(f"    {line}\n" for line in renamed.splitlines())
+    assert wanted in lives(f"def f(a, x, y):\n{body}") + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # One life: a later use may see either binding.
+        "t = [x]\nif y:\n    t = [y]\nreturn t",
+        "t = [x]\nfor i in a:\n    t = [t, i]\nreturn t",
+        "t = a\nt += x\nreturn t",
+        # Nothing that it would matter for.
+        "t = x * y\nt = t * t\nreturn t",
+        # A function inside may read either.
+        "t = [x]\ng = lambda: t\nt = [y]\nreturn g",
+    ],
+)
+def test_kept(text):
+    body = "".join(f"    {line}\n" for line in text.splitlines())
+    source = f"def f(a, x, y):\n{body}"
+    (fn,) = grammar.block(source)
+    assert one_life_each(fn) is fn
+
+
+def list_and_number(x):
+    acc = [x[0], x[1] * x[0]]
+    s = acc[0] * acc[1]
+    acc = s * s + 1.0
+    for i in range(3):
+        acc = acc + x[i] * acc
+    return acc
+
+
+def one_name_for_two_rows(x):
+    m = np.outer(x, x)
+    row = m[0]
+    row[1] = x[2]
+    row = m[1]
+    row[:] = row * x
+    return np.sum(m * m)
+
+
+def parameter_made_a_view(x):
+    y = x * x
+    x = y[1:]
+    x[0] = 2.0 * y[0]
+    return np.sum(y * y)
+
+
+def table_and_array(x):
+    t = {"a": x * x}
+    t = t["a"]
+    t[0] = t[1] * t[2]
+    return np.sum(t)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [list_and_number, one_name_for_two_rows, parameter_made_a_view, table_and_array],
+)
+def test_right(f):
+    np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
