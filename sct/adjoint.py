@@ -29,6 +29,7 @@ from sct import grammar, inline, names
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
+from sct.errors import SctError
 from sct.operations import BindError, Operation, atoms
 from sct.refusals import held_constant, refusal, unfit
 
@@ -486,9 +487,8 @@ class _Line:
         if not coming:
             return
         self.coming = coming
-        blocked = self.context.activity.blocked.get(stmt)
-        if blocked:
-            raise held_constant(self.context.source, op, blocked[0])
+        if self.context.activity.blocked.get(stmt):
+            raise self.unfit(op)
         if op.kind == "opaque":
             raise self.refuse(op)
         try:
@@ -528,6 +528,13 @@ class _Line:
             active.discard(op.operands[0])
         if coming and active - self.reached:
             raise self.refuse(op)
+
+    def unfit(self, op: Operation) -> Exception:
+        """The error for a call that its rule does not fit."""
+        if op.problem:
+            return unfit(self.context.source, op, op.problem)
+        active = self.context.activity.operands[self.step.stmt]
+        return held_constant(self.context.source, op, active)
 
     def refuse(self, op: Operation) -> Exception:
         """The error for an operation that has no derivative."""
@@ -951,7 +958,12 @@ class _Line:
         return grammar.name(self.owner.bar(target))
 
     def _call(self, op: Operation, seed: gast.AST, active) -> None:
-        derived, bound = self.context.derive(op, active)
+        try:
+            derived, bound = self.context.derive(op, active)
+        except SctError:
+            if op.refused is None:
+                raise
+            raise self.unfit(op.refused) from None
         node = op.node
         args = [grammar.clone(a) for a in node.args]
         keywords = [gast.keyword(k.arg, grammar.clone(k.value)) for k in node.keywords]

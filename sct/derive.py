@@ -44,6 +44,7 @@ from sct.assemble import Assembly, computes_much
 from sct.entry import entry
 from sct.errors import SctError, led_to
 from sct.inplace import in_place_forms
+from sct.known import options, with_options
 from sct.module import Unit
 from sct.names import Names, used_names
 from sct.normalise import Normal, normalise
@@ -52,6 +53,7 @@ from sct.operations import (
     Resolver,
     bind_call,
     classify,
+    followed,
     store_operation,
     unwrap,
 )
@@ -63,7 +65,7 @@ from sct.reverse import Sweeps, sweeps
 from sct.sharing import alias_groups
 from sct.specialise import form_of, specialise
 from sct.storage import Storage
-from sct.structures import one_path_each, structures
+from sct.structures import displays_named, one_path_each, structures
 from sct.templates.array_api import role
 from sct.unseen import refuse_unknown_effects
 from sct.views import one_name_each
@@ -330,6 +332,9 @@ class Differentiation:
             form = form_of(function, op.node)
             if form is not None:
                 normal = specialise(normal, *form)
+            known = options(function, bound, wrt)
+            if known:
+                normal = with_options(normal, known)
             derived = self.program.called(normal, wrt, statics)
         except SctError as error:
             led_to(error, self.normal.source, op.node)
@@ -343,10 +348,11 @@ class Differentiation:
     def sweeps(self) -> Sweeps:
         declared = parameter_facts(self.fn, self.normal.scope)
         arrays = {p for p, f in declared.items() if f.array or f.scalar}
-        self.structures = structures(self.fn, self.operation, arrays)
+        fn = displays_named(self.fn, self.operation, self._fresh)
+        self.structures = structures(fn, self.operation, arrays)
         self.resolve.structures = self.structures.all
         self._operations.clear()
-        taken = one_path_each(self.fn, self.structures)
+        taken = one_path_each(fn, self.structures)
         forms = in_place_forms(taken, self.operation, self.names)
         numbers, integers = self._numbers(forms)
         rooted = one_name_each(
@@ -406,6 +412,14 @@ class Differentiation:
         self.shapes = found
         operations = without_free_extrema(fn, operations, found)
         active = activity(fn, operations, wrt)
+        sources = {
+            s: followed(operations[s])
+            for s, given in active.operands.items()
+            if given and (operations[s].kind == "opaque" or s in active.blocked)
+        }
+        if any(op is not operations[s] for s, op in sources.items()):
+            operations.update(sources)
+            active = activity(fn, operations, wrt)
         self.context = Context(
             fn,
             self.normal.source,

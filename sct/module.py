@@ -229,7 +229,7 @@ class _Names:
         if (helper := _helper_name(binding)) is not None:
             return self._helper(helper, text)
         if isinstance(value, types.ModuleType):
-            return self._import(text, value.__name__, None)
+            return self._module(text, value.__name__, binding, unit)
         if kind == "builtin" and text != binding.name:
             return self._import(text, "builtins", binding.name)
         if kind == "builtin":
@@ -247,6 +247,12 @@ class _Names:
             if name != text:
                 self.imports.append(("builtins", text, name))
         return self.given["builtin", text]
+
+    def _module(self, text: str, module: str, binding: Binding, unit: Unit) -> str:
+        """The name of a module, without the suffix of sct's own where it needs none."""
+        wish = re.sub(r"_\d+$", "", text) if binding.kind == "module" else text
+        own = {n.id for n in gast.walk(unit.tree) if isinstance(n, gast.Name)}
+        return self._import(text if wish in own else wish, module, None)
 
     def _import(self, text: str, module: str, attribute: str | None) -> str:
         key = (module, attribute, text)

@@ -25,6 +25,7 @@ from sct.templates.array_api import role
 # Values of these never carry a derivative, whatever they are computed from.
 UNDIFFERENTIATED = (gast.Compare, gast.BoolOp, gast.JoinedStr)
 BITWISE = (gast.BitOr, gast.BitAnd, gast.BitXor)
+DISPATCHERS = (type(np.sum), type(np.dot))
 OPAQUE = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
@@ -55,6 +56,9 @@ class Operation:
         The arguments as given, the owner of a method first.
     problem : str
         Why the rule that there is does not fit the call.
+    refused : Operation or None
+        For a ``"call"`` of a NumPy function that a rule does not fit: what to refuse
+        when its source cannot be followed either.
     """
 
     kind: str
@@ -67,6 +71,7 @@ class Operation:
     inputs: tuple[gast.AST, ...] = ()
     keywords: Mapping[str, gast.AST] = field(default_factory=dict)
     problem: str = ""
+    refused: Operation | None = None
 
 
 class BindError(Exception):
@@ -138,6 +143,14 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
     if isinstance(value, OPAQUE[1:]):
         names &= grammar.values_read(value)
     return Operation("opaque", value, tuple(sorted(names)))
+
+
+def _ufunc_method(callee: object) -> tuple[object, str]:
+    """A method of a ufunc, which is a new object every time it is looked up."""
+    owner = getattr(callee, "__self__", None)
+    if isinstance(callee, types.BuiltinMethodType) and isinstance(owner, np.ufunc):
+        return owner, callee.__name__
+    return None, ""
 
 
 def _is_path(node: gast.AST) -> bool:
@@ -219,26 +232,49 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
         if grammar.is_name(args[0]) and args[0].id in resolve.structures:
             return Operation("copy", value, (args[0].id,), callee=callee)
     names = tuple(sorted(grammar.names_read(value)))
+    keywords = list(value.keywords)
+    folded = templates.FOLDS.get(_ufunc_method(callee))
+    if folded is not None:
+        # np.add.reduce(x) is np.sum(x, axis=0).
+        if len(args) == 1 and not any(k.arg in (None, "axis") for k in keywords):
+            keywords.append(gast.keyword("axis", grammar.constant(0)))
+        callee = folded
     rule = templates.lookup(callee) if callee is not MISSING else None
     if rule is not None:
-        return _rule(callee, value, args, value.keywords)
+        return _rule(callee, value, args, keywords)
     if role(callee) == "namespace":
         return Operation("constant", value, callee=callee)
     if role(callee) == "identity" and len(args) == 1 and grammar.is_name(args[0]):
         return Operation("copy", value, (args[0].id,), callee=callee)
-    if isinstance(unwrap(callee), types.FunctionType):
+    plain = unwrap(callee)
+    if isinstance(plain, types.FunctionType) and not isinstance(callee, DISPATCHERS):
         return Operation("call", value, names, callee=callee)
     given = {k.arg: k.value for k in value.keywords if k.arg}
     return Operation("opaque", value, names, (), None, callee, {}, tuple(args), given)
 
 
 def unwrap(callee: object) -> object:
-    """The plain function behind a `functools.partial` that fixes nothing."""
+    """The plain function behind a `functools.partial` that fixes nothing.
+
+    NumPy's own functions stand behind dispatchers.
+    """
     while isinstance(callee, functools.partial) and not (
         callee.args or callee.keywords
     ):
         callee = callee.func
+    if isinstance(callee, DISPATCHERS):
+        return callee._implementation
     return callee
+
+
+def followed(op: Operation) -> Operation:
+    """A call of a NumPy function that no rule fits as one of its Python source."""
+    plain = isinstance(op.node, gast.Call) and isinstance(op.callee, DISPATCHERS)
+    if not plain or not isinstance(unwrap(op.callee), types.FunctionType):
+        return op
+    names = tuple(sorted(grammar.names_read(op.node)))
+    refused = op if op.rule is not None or op.problem else None
+    return Operation("call", op.node, names, callee=op.callee, refused=refused)
 
 
 def _rule(

@@ -76,7 +76,7 @@ def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
         ):
             return not name.startswith("check_") and name != "add_at"
         if function.__module__ and function.__module__.split(".")[0] == "numpy":
-            return not _draws(function)
+            return not _draws(callee)
         return function_is_pure(function, raising)
     return getattr(callee, "__module__", None) == "math"
 

@@ -154,10 +154,10 @@ def unfit(source: object, op: Operation, problem: str) -> UnsupportedError:
     return unsupported(source, op.node, what, problem, instead)
 
 
-def held_constant(source: object, op: Operation, name: str) -> UnsupportedError:
-    """The error for an active value where the rule takes a constant."""
+def held_constant(source: object, op: Operation, active) -> UnsupportedError:
+    """The error for one of the names `active` where the rule takes a constant."""
     arguments = op.arguments.items()
-    where = next(p for p, given in arguments if name in held_by(op.rule, p, given))
+    where = next(p for p, a in arguments if held_by(op.rule, p, a) & set(active))
     return unsupported(
         source,
         op.node,

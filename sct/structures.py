@@ -22,8 +22,9 @@ from sct import grammar, operations, templates
 from sct.analysis.annotations import parameter_facts
 from sct.arguments import parameter_names
 from sct.errors import SctError
+from sct.names import noun
 from sct.normalise import normalise
-from sct.operations import BindError, Operation, bind_call, unwrap
+from sct.operations import BindError, Operation, bind_call, followed, unwrap
 from sct.questions import about_functions
 
 DISPLAYS = (gast.List, gast.ListComp, gast.Dict, gast.DictComp)
@@ -90,6 +91,46 @@ def structures(
             certain.add(whole)
             possible.discard(whole)
     return Structures(certain, possible)
+
+
+def displays_named(
+    fn: gast.FunctionDef,
+    classify: Callable[[gast.AST], Operation],
+    fresh: Callable[[str], str],
+) -> gast.FunctionDef:
+    """Give the displays that go into functions without a rule names of their own.
+
+    Their adjoints are handed back whole, and taken apart where they were made.
+    """
+    fn = grammar.clone(fn)
+
+    def block(body: list[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for stmt in body:
+            for inner in grammar.blocks(stmt):
+                inner[:] = block(inner)
+            call = getattr(stmt, "value", None)
+            if isinstance(call, gast.Call) and _has_source(classify(call)):
+                for holder, field in [
+                    *((call.args, k) for k in range(len(call.args))),
+                    *((vars(k), "value") for k in call.keywords),
+                ]:
+                    display = holder[field]
+                    shown = isinstance(display, (gast.Tuple, *DISPLAYS))
+                    if shown and grammar.names_read(display):
+                        made = fresh(noun(display))
+                        out.append(grammar.assign(made, display, stmt))
+                        holder[field] = grammar.name(made)
+            out.append(stmt)
+        return out
+
+    fn.body = block(fn.body)
+    return fn
+
+
+def _has_source(op: Operation) -> bool:
+    """Whether a call is differentiated through the source of what it calls."""
+    return op.kind == "opaque" and followed(op).kind == "call" or op.kind == "call"
 
 
 def _makes_container(value: gast.AST, classify) -> bool:

@@ -36,7 +36,7 @@ lift
 operations
 refusals
 normalise+lives+purity+analysis
-prepare specialise inplace
+prepare specialise known inplace
 entry
 structures adjoint
 sharing

@@ -37,7 +37,7 @@ FRESH = {
     runtime_rules.diag_adjoint,
 } | REDUCTIONS | TO_SCALAR  # fmt: skip
 # Element by element, but what needs no change is returned as it is.
-UNCHANGED = {np.real_if_close, max, min}
+UNCHANGED = {np.real_if_close, np.conjugate, max, min}
 
 
 def is_fresh(op: Operation) -> bool:

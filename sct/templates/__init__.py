@@ -10,11 +10,12 @@ from __future__ import annotations
 # Importing a module of rules registers them.
 from . import arrays, helpers, linalg, operators, python, reductions  # noqa: F401
 from . import elementwise as _elementwise  # noqa: F401
-from .methods import METHODS, PROPERTIES, PROPERTIES_CONSTANT
+from .methods import FOLDS, METHODS, PROPERTIES, PROPERTIES_CONSTANT
 from .operators import OPERATORS
 from .registry import Rule, adjoint, elementwise, lookup, nondifferentiable, rules
 
 __all__ = [
+    "FOLDS",
     "METHODS",
     "OPERATORS",
     "PROPERTIES",

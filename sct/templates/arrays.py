@@ -215,12 +215,14 @@ def copy(out, a, *, out_bar):
 
 
 # An integer result has no derivative.
-@adjoint(np.array, np.asarray, wrt=("a",), linear="dtype")
-def array(out, a, /, dtype=None, *, out_bar):
+@adjoint(np.array, np.asarray, np.asanyarray, wrt=("a",), linear="dtype")
+def array(out, a, /, dtype=None, *, copy=True, order=None, ndmin=0, out_bar):
     if dtype is None:
         a_bar = out_bar
     else:
         a_bar = cast_adjoint(out_bar, out, a)
+    if ndmin != 0:
+        a_bar = np.reshape(a_bar, np.shape(a))
     return a_bar
 
 

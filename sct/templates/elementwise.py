@@ -30,6 +30,12 @@ def positive(out, x, *, out_bar):
     return x_bar
 
 
+@adjoint(np.conjugate, pointwise=True)
+def conjugate(out, x, *, out_bar):
+    x_bar = np.conj(out_bar)
+    return x_bar
+
+
 # At 0 the derivative is 0.
 @adjoint(np.absolute, np.fabs, pointwise=True)
 def absolute(out, x, *, out_bar):

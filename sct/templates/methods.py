@@ -15,6 +15,7 @@ METHODS: dict[str, object] = {
             *("dot", "trace", "diagonal", "clip", "round", "any", "all", "nonzero"),
             *("reshape", "ravel", "transpose", "squeeze", "swapaxes", "copy"),
             *("repeat", "take", "argmax", "argmin", "argsort", "searchsorted"),
+            *("conj", "conjugate"),
         )
     },
     "flatten": np.ndarray.flatten,
@@ -30,3 +31,13 @@ PROPERTIES_CONSTANT = frozenset(
     {"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides", "flags"}
 )
 """Properties of an array that carry no derivative."""
+
+FOLDS: dict[tuple[object, str], object] = {
+    (np.add, "reduce"): np.sum,
+    (np.multiply, "reduce"): np.prod,
+    (np.maximum, "reduce"): np.max,
+    (np.minimum, "reduce"): np.min,
+    (np.add, "accumulate"): np.cumsum,
+    (np.multiply, "accumulate"): np.cumprod,
+}
+"""Function that a method of a ufunc is, along the first axis unless told otherwise."""

@@ -621,4 +621,14 @@ HELPERS = [
     ),
 ]
 
-ROWS = [*UFUNCS, *OPERATORS, *PYTHON, *REDUCTIONS, *LINALG, *ARRAYS, *HELPERS]
+# At the end, so that the numbers of the others stay.
+MORE = [
+    Row(np.conjugate, (normal(3),)),
+    Row(np.asanyarray, (normal(3),)),
+    Row(np.asanyarray, ([normal(2), normal(2)],), {"order": "C"}),
+    Row(np.array, (normal(3),), {"ndmin": 3}),
+    Row(np.array, (normal(),), {"ndmin": 2, "copy": True}),
+    Row(np.array, (normal(2, 2), np.float64), {"ndmin": 2}),
+]
+
+ROWS = [*UFUNCS, *OPERATORS, *PYTHON, *REDUCTIONS, *LINALG, *ARRAYS, *HELPERS, *MORE]

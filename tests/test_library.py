@@ -1,0 +1,174 @@
+"""Functions of NumPy and SciPy that have no rule, through their Python source."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+import sct
+
+from .test_kernels import check, draw
+
+CASES: list = []
+X, TABLE = draw(5), draw(3, 5)
+# The name before NumPy 2.
+trapezoid = getattr(np, "trapezoid", None) or np.trapz
+
+
+def case(*args, wrt=None):
+    def keep(f):
+        chosen = tuple(range(len(args))) if wrt is None else wrt
+        CASES.append(pytest.param(f, args, chosen, id=f.__name__))
+        return f
+
+    return keep
+
+
+@case(X, 0.3)
+def polynomial(p, x):
+    return np.polyval(p, x)
+
+
+@case(X, draw(4))
+def polynomial_at_points(p, x):
+    return np.sum(np.polyval(p, x) ** 2)
+
+
+@case(X)
+def polynomial_of_constants(x):
+    return np.sum(np.polyval([2.0, -1.0, 0.5], x) ** 3)
+
+
+@case(X)
+def area(y):
+    return trapezoid(y * y) + trapezoid(y, dx=0.5)
+
+
+@case(TABLE)
+def areas(y):
+    return np.sum(trapezoid(y, axis=0) ** 2)
+
+
+@case(X)
+def vandermonde(x):
+    return np.sum(np.vander(x) ** 2) + np.sum(np.vander(x, 3, increasing=True))
+
+
+@case(TABLE)
+def covariance(x):
+    return np.sum(np.cov(x) ** 2)
+
+
+@case(TABLE)
+def covariance_of_columns(x):
+    return np.sum(np.cov(x, rowvar=False, bias=True) ** 2)
+
+
+@case(X, draw(5, seed=1))
+def covariance_of_two(x, y):
+    return np.cov(x, y)[0, 1]
+
+
+@case(TABLE)
+def turned(x):
+    return np.sum(np.rot90(x)[0] ** 2) + np.sum(np.rot90(x, 3)[1] ** 3)
+
+
+@case(X)
+def valley(x):
+    return optimize.rosen(x)
+
+
+@case(X)
+def folded(x):
+    return np.add.reduce(x * x) * np.multiply.reduce(x, axis=0)
+
+
+@case(TABLE)
+def folded_along_an_axis(x):
+    return np.sum(np.maximum.reduce(x) ** 2) + np.sum(np.minimum.reduce(x, 1))
+
+
+@case(TABLE)
+def accumulated(x):
+    sums, products = np.add.accumulate(x), np.multiply.accumulate(x, axis=1)
+    return np.sum(sums * products)
+
+
+@case(TABLE, draw(5))
+def accumulated_in_place(x, y):
+    x[0] = y
+    np.multiply.accumulate(x, out=x)
+    return np.sum(x * y)
+
+
+@pytest.mark.parametrize("f, args, wrt", CASES)
+def test_gradient(f, args, wrt):
+    check(f, args, wrt)
+
+
+def test_options_decide_the_branches():
+    text = sct.source(sct.grad(areas))
+    forward = text.split("def trapezoid_fwd(")[1].split("\n\n\n")[0]
+    assert "asanyarray(y)" in forward
+    # `x` is not given, so what is done with it does not stand there.
+    assert "diff(" not in forward and "is None" not in forward
+
+
+def test_the_derivative_stands_beside_its_caller(tmp_path):
+    path = tmp_path / "polynomial_grad.py"
+    df = sct.grad(polynomial)
+    sct.save(df, path)
+    text = path.read_text()
+    assert "def polyval_" in text
+    assert text.count("import numpy as ") == 1
+    space: dict = {}
+    exec(compile(text, str(path), "exec"), space)
+    np.testing.assert_array_equal(space["polynomial_grad"](X, 0.3), df(X, 0.3))
+
+
+def test_what_its_source_cannot_say_is_refused_with_the_way_to_it():
+    def f(x):
+        return np.sum(np.convolve(x, x))
+
+    with pytest.raises(
+        sct.UnsupportedError, match="correlate.*has no Python"
+    ) as caught:
+        sct.grad(f)
+    lines = str(caught.value).split("\n")
+    places = [s for s in lines if s.startswith("  File")]
+    assert places[0].endswith("in convolve")
+    assert places[1].startswith(f'  File "{__file__}", line ')
+    assert "    return np.sum(np.convolve(x, x))" in lines
+    assert (
+        "    " + " " * len("return np.sum(") + "^" * len("np.convolve(x, x)") in lines
+    )
+
+
+def test_a_rule_that_does_not_fit_is_named_when_the_source_does_not_help():
+    def f(x):
+        return np.sum(x, where=x > 1.0)
+
+    with pytest.raises(sct.UnsupportedError, match="'where'") as caught:
+        sct.grad(f)
+    assert caught.value.filename == __file__
+
+
+def test_an_inactive_call_is_simply_made():
+    def f(x):
+        edges = np.histogram_bin_edges(np.arange(4.0), 2)
+        return np.sum(x * edges[1])
+
+    np.testing.assert_array_equal(sct.grad(f)(X), np.full(5, 1.5))
+
+
+def test_a_list_made_in_the_call_of_a_function_with_source():
+    def total(parts):
+        parts = np.asarray(parts)
+        return np.sum(parts * parts)
+
+    def f(x):
+        return total([x, 2.0 * x])
+
+    check(f, (X,), (0,))
