@@ -75,9 +75,13 @@ def zero_like(x):
     """
     dtype = getattr(x, "dtype", None)
     if dtype is None:
+        if isinstance(x, dict):
+            return {k: zero_like(v) for k, v in x.items()}
+        if isinstance(x, (list, tuple)):
+            return [zero_like(v) for v in x]
         if isinstance(x, (float, int)):
             return 0.0
-        return 0j if isinstance(x, complex) else zero_structure(x)
+        return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
@@ -99,17 +103,3 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
-
-
-def zero_structure(x):
-    """Return the zero of a container or object, part by part."""
-    if isinstance(x, dict):
-        return {k: zero_like(v) for k, v in x.items()}
-    if isinstance(x, (list, tuple)):
-        return [zero_like(v) for v in x]
-    if not hasattr(x, "__dict__") or callable(x):
-        return None
-    zero = object.__new__(type(x))
-    for name, value in vars(x).items():
-        object.__setattr__(zero, name, zero_like(value))
-    return zero

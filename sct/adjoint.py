@@ -24,14 +24,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import gast
+import numpy as np
 
 from sct import grammar, inline, names
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
-from sct.errors import SctError
+from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
-from sct.refusals import held_constant, refusal, unfit
+from sct.refusals import SLICED, held_constant, refusal, unfit
+from sct.structures import Structures
+
+# Functions of the items of what they are given, be it a list or an array.
+OF_ITEMS = (sum, max, min, np.stack, np.concatenate, np.array, np.asarray)
 
 
 @dataclass(eq=False)
@@ -104,9 +109,20 @@ class Context:
     derive: Callable[[Operation, tuple[str, ...]], tuple[Derived, dict[str, gast.AST]]]
     outer: Callable[[str, object], str]
     temporary: set[str]
-    structures: set[str]
-    certain: set[str]
+    containers: Structures
     passing: set[str] = field(default_factory=set)
+
+    @property
+    def structures(self) -> set[str]:
+        """The names that hold containers or objects, or may."""
+        return self.containers.all
+
+    def number(self, place: gast.AST) -> bool:
+        """Whether a path certainly leads to a number."""
+        part = grammar.clone(place)
+        part.ctx = gast.Load()
+        at_end = self.shapes.points.get(dataflow.end(self.fn.body), {})
+        return self.inference.fact(part, at_end).scalar
 
 
 class Adjoints:
@@ -136,10 +152,27 @@ class Adjoints:
             n
             for op in context.operations.values()
             if op.kind == "rule" and "place" not in op.arguments
+            if op.callee not in OF_ITEMS
             for n in op.operands
             if n not in context.structures
         }
         self.bar_names: dict[str, str] = {}
+
+    def is_leaf(self, place: gast.AST) -> bool:
+        """Whether a part of a container is read as a number or array, and only so."""
+        root, depth = grammar.root(place), _depth(place)
+        found = False
+        for stmt, op in self.context.operations.items():
+            other = op.arguments.get("place")
+            if other is None or grammar.root(other) != root or _depth(other) < depth:
+                continue
+            if _depth(other) > depth:
+                return False
+            if op.kind == "rule":
+                found = True
+                if not set(grammar.writes(stmt)) <= self.numeric:
+                    return False
+        return found
 
     # -- names ---------------------------------------------------------------------
     def bar(self, name: str) -> str:
@@ -407,7 +440,12 @@ class _Line:
             return grammar.call(
                 f"{self.context.use('module', 'numpy')}.zeros_like", grammar.name(name)
             )
-        return grammar.call(self.owner._helper("zero_like"), grammar.name(name))
+        return grammar.call(self._zero_helper(name), grammar.name(name))
+
+    def _zero_helper(self, name: str) -> str:
+        """The helper that makes zeros for a name, or for a part of it."""
+        whole = name in self.context.structures
+        return self.owner._helper("zero_structure" if whole else "zero_like")
 
     def zero(self, name: str, bars: dict[str, Fact]) -> None:
         """``x_bar = 0``."""
@@ -437,7 +475,7 @@ class _Line:
         bar = self.owner.bar(name)
         if name in self.context.structures:
             self.read(name)
-            zero = grammar.call(self.owner._helper("zero_like"), grammar.name(name))
+            zero = grammar.call(self._zero_helper(name), grammar.name(name))
             self.emit(
                 bar, grammar.call(self.owner._helper("added"), zero, grammar.name(bar))
             )
@@ -824,6 +862,11 @@ class _Line:
         value = op.arguments["value"]
         if name not in owner.bars:
             return
+        if name in self.context.containers.lists and isinstance(
+            place.slice, gast.Slice
+        ):
+            source = self.context.source
+            raise unsupported(source, stmt, "this assignment", *SLICED)
         owner.buffered.add(name)
         if not _is_whole(owner.bars[name], self.before, name):
             self.spread(name, owner.bars)
@@ -847,24 +890,45 @@ class _Line:
                     _as_value(place.slice, self.context.use("builtin", "slice")),
                 )
             elif not fact.scalar:
-                part = gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
+                part = self._out_of_reach(part, place, adds)
             given = owner._fresh("rhs_bar")
             self.emit(given, part)
         if not adds:
-            self.emit(
-                _renamed_root(place, owner.bar(name), gast.Store()),
-                grammar.constant(0.0),
-            )
+            target = _renamed_root(place, owner.bar(name), gast.Store())
+            self.emit(target, self._cleared(place, fact))
         if moves:
             part = grammar.name(given)
             if adds and isinstance(stmt.op, gast.Sub):
                 part = gast.UnaryOp(gast.USub(), part)
-            _, part, fact = self._unbroadcast((value.id, part, fact), fact)
+            if value.id in self.context.structures:
+                fact = self.fact(value.id)
+            else:
+                _, part, fact = self._unbroadcast((value.id, part, fact), fact)
             self.add(value.id, part, fact)
+
+    def _out_of_reach(self, part: gast.AST, place: gast.AST, adds: bool) -> gast.AST:
+        """The adjoint of a part, whatever becomes of the place where it stands."""
+        containers = self.context.containers
+        if containers.entry(place) and not adds:
+            return part
+        if containers.part(place):
+            # A number or an array: both have a positive.
+            return gast.UnaryOp(gast.UAdd(), part)
+        return gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
+
+    def _cleared(self, place: gast.AST, fact: Fact) -> gast.AST:
+        """The adjoint of what a store took the place of."""
+        containers = self.context.containers
+        if fact.scalar or not containers.part(place) or self.owner.is_leaf(place):
+            return grammar.constant(0.0)
+        self.read(grammar.root(place))
+        old = grammar.clone(place)
+        old.ctx = gast.Load()
+        return grammar.call(self._zero_helper(grammar.root(place)), old)
 
     def _distinct_path(self, place: gast.AST) -> bool:
         """Whether a path of subscripts names no element twice."""
-        if grammar.root(place) in self.context.certain:
+        if grammar.root(place) in self.context.containers.certain:
             return True
         while isinstance(place, (gast.Subscript, gast.Attribute)):
             if isinstance(place, gast.Subscript) and not self._distinct(place.slice):
@@ -949,7 +1013,7 @@ class _Line:
             return grammar.constant(0.0)
         made = self.owner._fresh(f"{name}_bar")
         self.read(name, new=True, lead=True)
-        zero = grammar.call(self.owner._helper("zero_like"), grammar.name(name))
+        zero = grammar.call(self._zero_helper(name), grammar.name(name))
         self.emit(made, zero, lead=True)
         return grammar.name(made)
 
@@ -1018,6 +1082,14 @@ def _renamed_root(place: gast.AST, name: str, ctx: gast.AST) -> gast.AST:
     node.id = name
     place.ctx = ctx
     return place
+
+
+def _depth(place: gast.AST) -> int:
+    """How many steps a path has."""
+    steps = 0
+    while isinstance(place, (gast.Subscript, gast.Attribute)):
+        place, steps = place.value, steps + 1
+    return steps
 
 
 def _scaled(bar: gast.AST, partial: gast.AST) -> gast.AST:

@@ -25,6 +25,7 @@ from sct.analysis.disjoint import Place, never_earlier
 SHAPE_ONLY = {
     "zeros_like": 0,
     "zero_like": 0,
+    "zero_structure": 0,
     "unbroadcast": 1,
     "broadcast_like": 1,
     "shape": 0,

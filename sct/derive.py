@@ -351,6 +351,7 @@ class Differentiation:
         fn = displays_named(self.fn, self.operation, self._fresh)
         self.structures = structures(fn, self.operation, arrays)
         self.resolve.structures = self.structures.all
+        self.resolve.dicts = self.structures.dicts
         self._operations.clear()
         taken = one_path_each(fn, self.structures)
         forms = in_place_forms(taken, self.operation, self.names)
@@ -432,8 +433,7 @@ class Differentiation:
             self.derive,
             self.outer,
             self.temporary,
-            self.structures.all,
-            self.structures.certain,
+            self.structures,
             passing(fn, operations, active, self.temporary, self._takes_wide),
         )
         scalars = _scalar_names(fn, found)
@@ -445,7 +445,7 @@ class Differentiation:
             self._pure_test,
             prepared.flags,
             groups,
-            lambda e: self._is_number(e, fn, found),
+            self._kept,
         )
         restore = set() if self.inner else self.structures.all & set(wrt)
         both = sweeps(
@@ -491,7 +491,7 @@ class Differentiation:
             known = base not in env or env[base].rank is not None
             if (
                 grammar.is_name(value.value)
-                and base in changed
+                and base in changed - self.structures.certain
                 and single
                 and not known
             ):
@@ -512,10 +512,21 @@ class Differentiation:
         block(fn.body)
         return True
 
-    def _is_number(self, expr: gast.AST, fn: gast.FunctionDef, found: Shapes) -> bool:
-        """Whether a path certainly leads to a number."""
-        at_end = found.points.get(dataflow.end(fn.body), {})
-        return self.inference.fact(expr, at_end).scalar
+    def _kept(self, place: gast.AST) -> gast.AST:
+        """What to keep of a place that a statement writes to, as it is before that."""
+        part = grammar.clone(place)
+        part.ctx = gast.Load()
+        if self.context.number(place):
+            return part
+        entry = self.structures.entry(part)
+        if entry:
+            # What was there is replaced, not written into; if there was anything.
+            get = gast.Attribute(part.value, "get", gast.Load())
+            return gast.Call(get, [part.slice], []) if entry == "key" else part
+        if self.structures.part(part):
+            # A number or an array: both have a positive.
+            return gast.UnaryOp(gast.UAdd(), part)
+        return gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
 
     def _numbers(self, fn: gast.FunctionDef) -> tuple[set[str], set[str]]:
         """The names that hold numbers, and of these the ones that hold integers."""

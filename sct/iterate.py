@@ -73,6 +73,8 @@ class Iteration:
                 self.unpacker.assign(target, name(index))
             return head
         self._refuse_resizing(loop)
+        if _keys_of(loop):
+            loop.iter = self.writer.bind(call(self._name("list"), loop.iter), "keys")
         changed = all_writes(loop.body) | set(target_names(target))
         counted = self._counted(loop)
         if counted:
@@ -208,6 +210,19 @@ class Iteration:
                         "the number of turns would change while the loop runs",
                         "Loop over a copy, or collect the items in another list.",
                     )
+
+
+def _keys_of(loop: gast.For) -> bool:
+    """Whether ``for k in d`` goes over the keys of a dict: its body reads ``d[k]``."""
+    if not is_name(loop.iter) or not is_name(loop.target):
+        return False
+    return any(
+        isinstance(n, gast.Subscript)
+        and is_name(n.value, loop.iter.id)
+        and is_name(n.slice, loop.target.id)
+        for s in loop.body
+        for n in gast.walk(s)
+    )
 
 
 def _keywords(e: gast.Call) -> set[str | None]:

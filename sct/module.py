@@ -328,12 +328,13 @@ def _respell(text: str, old: str, new: str) -> str:
     return text if old == new else re.sub(rf"\b{old}\b(?!`)", new, text)
 
 
-# The functions that saved modules carry the text of.
+# The functions and classes that saved modules carry the text of.
 HELPERS = {
     name: value
     for module in (runtime, runtime_rules)
     for name, value in vars(module).items()
-    if isinstance(value, types.FunctionType)
+    if isinstance(value, (types.FunctionType, type))
+    and value.__module__ == module.__name__
 }
 
 

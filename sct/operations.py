@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import gast
 import numpy as np
 
-from sct import grammar, templates
+from sct import grammar, runtime, templates
 from sct.resolve import MISSING, Scope
 from sct.templates.array_api import role
 
@@ -92,11 +92,14 @@ class Resolver:
     ----------
     structures : set of str
         Names that hold containers or objects.
+    dicts : set of str
+        Those of them that hold dicts, whose items are their keys.
     """
 
     def __init__(self, scope: Scope, statics: Mapping[str, object]):
         self.scope, self.statics = scope, statics
         self.structures: set[str] = set()
+        self.dicts: set[str] = set()
 
     def __call__(self, expr: gast.AST) -> object:
         """The object that a name or attribute chain denotes, or `MISSING`."""
@@ -204,6 +207,15 @@ def _attribute(value: gast.Attribute, resolve: Resolver) -> Operation:
 def _call(value: gast.Call, resolve: Resolver) -> Operation:
     callee = resolve(value.func)
     args = list(value.args)
+    owner = getattr(value.func, "value", None)
+    if grammar.is_name(owner) and owner.id in resolve.structures:
+        if value.func.attr == "append" and len(args) == 1:
+            operands = (owner.id, *atoms(args[0]))
+            return Operation("append", value, operands, arguments={"value": args[0]})
+        if value.func.attr == "copy" and not args:
+            return Operation("copy", value, (owner.id,))
+    if callee is runtime.copied:
+        return Operation("copy", value, (grammar.root(args[0]),))
     if callee is MISSING and isinstance(value.func, gast.Attribute):
         # A method of something computed here: an array's, if a derivative is asked for.
         method = templates.METHODS.get(value.func.attr)
@@ -212,16 +224,6 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
                 # x.reshape(2, 3) is np.reshape(x, (2, 3)).
                 args = [gast.Tuple(args, gast.Load())]
             return _rule(method, value, [value.func.value, *args], value.keywords)
-    if isinstance(value.func, gast.Attribute) and grammar.root(value) == "":
-        owner = value.func.value
-        if value.func.attr == "append" and grammar.is_name(owner) and len(args) == 1:
-            if owner.id in resolve.structures:
-                return Operation(
-                    "append",
-                    value,
-                    (owner.id, *atoms(args[0])),
-                    arguments={"value": args[0]},
-                )
     if callee is dict and not args and all(k.arg for k in value.keywords):
         keys = [grammar.constant(k.arg) for k in value.keywords]
         made = _display(gast.Dict(keys, [k.value for k in value.keywords]))
@@ -230,6 +232,10 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
         if getattr(getattr(args[0], "func", None), "attr", "") == "keys":
             return Operation("constant", value, callee=callee)
         if grammar.is_name(args[0]) and args[0].id in resolve.structures:
+            kind = "constant" if args[0].id in resolve.dicts else "copy"
+            return Operation(kind, value, (args[0].id,), callee=callee)
+    if callee is dict and len(args) == 1 and grammar.is_name(args[0]):
+        if args[0].id in resolve.structures and not value.keywords:
             return Operation("copy", value, (args[0].id,), callee=callee)
     names = tuple(sorted(grammar.names_read(value)))
     keywords = list(value.keywords)

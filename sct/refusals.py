@@ -41,6 +41,10 @@ JOINED = (
     "containers of active values are joined or repeated, and it has no rule for them",
     "Build the list with `append`, or join arrays with `np.concatenate`.",
 )
+SLICED = (
+    "several items of a list are replaced at once, and their number may change",
+    "Assign them one by one, or put the list together anew: `l = l[:1] + [a, b]`.",
+)
 WRITES = (
     "the function may write into an array or container that it is given",
     "Let it return the new value instead, or give it a rule with `sct.adjoint`.",

@@ -125,7 +125,7 @@ class _Arrangement:
 
     def __init__(self, context: Context, storage: Storage):
         self.source, self.storage = context.source, storage
-        self.use = context.use
+        self.use, self.context = context.use, context
         self.trips: dict[Step, str] = {}
 
     # -- forward -------------------------------------------------------------------
@@ -144,7 +144,7 @@ class _Arrangement:
     def _forward(self, step: Step, kept: Kept) -> list[gast.AST]:
         stmt = step.stmt
         if not step.arms:
-            return [stmt]
+            return [self._replacing(stmt)]
         arms = [self.forward(arm) for arm in step.arms]
         if isinstance(stmt, gast.If):
             test = grammar.name(kept.test_name) if kept.test_name else stmt.test
@@ -168,6 +168,21 @@ class _Arrangement:
         else:
             loop = gast.While(stmt.test, arms[0], [])
         return [*lead, grammar.located(loop, stmt), *tail]
+
+    def _replacing(self, stmt: gast.AST) -> gast.AST:
+        """``d[k] += e`` on what may be a container as ``d[k] = d[k] + e``.
+
+        An array that stands there is not written into: what was kept of it, and the
+        caller's own, stay as they are.
+        """
+        place = stmt.target if isinstance(stmt, gast.AugAssign) else None
+        if not isinstance(place, (gast.Subscript, gast.Attribute)):
+            return stmt
+        if not self.context.containers.part(place) or self.context.number(place):
+            return stmt
+        old = grammar.clone(place)
+        old.ctx = gast.Load()
+        return grammar.assign(place, gast.BinOp(old, stmt.op, stmt.value), stmt)
 
     def _count(self, step: Step) -> str:
         """The name that counts a loop's turns; empty when nothing need be counted."""

@@ -65,55 +65,141 @@ def zero_like(x):
     """
     dtype = getattr(x, "dtype", None)
     if dtype is None:
+        if isinstance(x, dict):
+            return {k: zero_like(v) for k, v in x.items()}
+        if isinstance(x, (list, tuple)):
+            return [zero_like(v) for v in x]
         if isinstance(x, (float, int)):
             return 0.0
-        return 0j if isinstance(x, complex) else zero_structure(x)
+        return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
 
 
-def zero_structure(x):
-    """Return the zero of a container or object, part by part."""
+class Parts:
+    """The adjoint of an object or named tuple while it grows: its parts, by name.
+
+    They may be changed, whatever the class that they are the parts of says to that.
+    """
+
+    def __init__(self, parts):
+        self.__dict__.update(parts)
+
+    def __len__(self):
+        return len(self.__dict__)
+
+    def __getitem__(self, index):
+        return list(self.__dict__.values())[index]
+
+    def __setitem__(self, index, value):
+        self.__dict__[list(self.__dict__)[index]] = value
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise ArgumentError(
+            f"`.{name}` is nothing that the object holds: its class finds it when "
+            "it is read, and no derivative goes back through that; write what it is "
+            "made of"
+        )
+
+
+def attributes(x):
+    """Return what an object holds, by name; a value that is no object holds nothing."""
+    if isinstance(x, type) or type(x).__module__ in ("builtins", "numpy"):
+        return {}
+    held = dict(getattr(x, "__dict__", {}))
+    for kind in type(x).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in [slots] if isinstance(slots, str) else slots:
+            if not name.startswith("__") and hasattr(x, name):
+                held[name] = getattr(x, name)
+    return held
+
+
+def rebuilt(x, parts):
+    """Return an object or container of the kind of `x` that has other parts."""
     if isinstance(x, dict):
-        return {k: zero_like(v) for k, v in x.items()}
+        whole = x.copy()
+        whole.update(parts)
+        return whole
     if isinstance(x, (list, tuple)):
-        return [zero_like(v) for v in x]
-    if not hasattr(x, "__dict__") or callable(x):
-        return None
-    zero = object.__new__(type(x))
-    for name, value in vars(x).items():
-        object.__setattr__(zero, name, zero_like(value))
-    return zero
+        return x._make(parts) if hasattr(x, "_fields") else type(x)(parts)
+    whole = object.__new__(type(x))
+    for name, value in parts.items():
+        object.__setattr__(whole, name, value)
+    return whole
+
+
+def zero_structure(x):
+    """Return the zero that adds to adjoints of a container or object, part by part."""
+    if isinstance(x, dict):
+        return {k: zero_structure(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        zeros = [zero_structure(v) for v in x]
+        return Parts(zip(x._fields, zeros)) if hasattr(x, "_fields") else zeros
+    zeros = {name: zero_structure(value) for name, value in attributes(x).items()}
+    return Parts(zeros) if zeros else zero_like(x)
 
 
 def added(a, b):
     """Return the sum of two adjoints, part by part where they have parts."""
-    if isinstance(b, dict):
-        return {k: added(a[k], b[k]) for k in b}
-    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
-        return [added(u, v) for u, v in zip(a, b, strict=True)]
     if a is None or b is None:
         return a if b is None else b
-    if not hasattr(b, "__dict__"):
-        return a + b
-    total = object.__new__(type(b))
-    for name, value in vars(b).items():
-        object.__setattr__(total, name, added(getattr(a, name), value))
-    return total
+    if isinstance(b, dict):
+        return a | {k: added(a[k], v) if k in a else v for k, v in b.items()}
+    names = b._fields if hasattr(b, "_fields") else attributes(b)
+    if names:
+        return Parts({n: added(getattr(a, n), getattr(b, n)) for n in names})
+    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
+        return [added(u, v) for u, v in zip(a, b, strict=True)]
+    return a + b
 
 
 def restored(x_bar, x):
-    """Return an adjoint as the kind of container that its argument is."""
+    """Return an adjoint as the kind of structure that its argument is.
+
+    None stands where the argument has no float, complex number or array of these.
+    """
+    if hasattr(x, "dtype"):
+        return x_bar if x.dtype.kind in "fc" else None
+    if isinstance(x, (float, complex)):
+        return x_bar
     if isinstance(x, dict):
-        return {k: restored(x_bar[k], v) for k, v in x.items()}
+        return rebuilt(x, {k: restored(x_bar[k], v) for k, v in x.items()})
     if isinstance(x, (list, tuple)):
-        parts = [restored(u, v) for u, v in zip(x_bar, x, strict=True)]
-        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
-    if hasattr(x, "__dict__") and not hasattr(x, "dtype"):
-        for name, value in vars(x).items():
-            object.__setattr__(x_bar, name, restored(getattr(x_bar, name), value))
-    return x_bar
+        return rebuilt(x, [restored(u, v) for u, v in zip(x_bar, x, strict=True)])
+    held = attributes(x).items()
+    parts = {name: restored(getattr(x_bar, name), value) for name, value in held}
+    found = any(part is not None for part in parts.values())
+    return rebuilt(x, parts) if found else None
+
+
+def copied(x, seen=None):
+    """Return a copy of a structure and of all in it that can be written into."""
+    seen = [] if seen is None else seen
+    if isinstance(x, tuple):
+        return rebuilt(x, [copied(v, seen) for v in x])
+    held = attributes(x)
+    if not (held or isinstance(x, (list, dict)) or getattr(x, "shape", ())):
+        return x
+    array = hasattr(x, "dtype")
+    for other in seen:
+        both = array and hasattr(other, "dtype")
+        if x is other or both and np.may_share_memory(x, other):
+            raise ArgumentError(
+                f"{describe(x)} is in two places of an argument that the function "
+                "writes into: both would change, and which derivative belongs to which "
+                "is not followed; write a copy into one of them"
+            )
+    seen.append(x)
+    if array:
+        return x.copy()
+    if isinstance(x, list):
+        return rebuilt(x, [copied(v, seen) for v in x])
+    held = x if isinstance(x, dict) else held
+    return rebuilt(x, {k: copied(v, seen) for k, v in held.items()})
 
 
 def broadcast_like(g, x):
@@ -130,7 +216,7 @@ def add_at(buffer, index, g):
     """Add `g` to ``buffer[index]`` in place, once for every time an item is indexed."""
     parts = index if isinstance(index, tuple) else (index,)
     basic = (int, slice, type(None), type(...), np.integer)
-    if isinstance(buffer, list):
+    if isinstance(buffer, (list, dict, Parts)):
         buffer[index] = added(buffer[index], g)
     elif all(isinstance(i, basic) for i in parts):
         buffer[index] += g
@@ -226,10 +312,17 @@ def check_seed(out_bar, out):
         )
 
 
+def ranks(x):
+    """Return the numbers of axes of an array, or of lists of lists of numbers."""
+    if isinstance(x, (list, tuple)):
+        return {1 + rank for v in x for rank in ranks(v)}
+    return {len(getattr(x, "shape", ()))}
+
+
 def check_rank(rank, /, **arrays):
     """Raise unless every array has `rank` axes."""
     for name, x in arrays.items():
-        if len(getattr(x, "shape", ())) != rank:
+        if ranks(x) - {rank}:
             raise ArgumentError(
                 f"{name} is {describe(x)}: its elements are taken for numbers here, so "
                 f"it must have {rank} axes; write into rows with {name}[i][...] += y"

@@ -26,7 +26,7 @@ from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
 from sct.questions import about_functions
 from sct.resolve import MISSING
-from sct.structures import DISPLAYS, structures
+from sct.structures import lists_only, structures
 
 GIVEN = "the caller's "
 # What puts its arguments into the container that it is a method of.
@@ -67,7 +67,9 @@ class Sharing:
     def __init__(self, fn, classify, numbers: set[str], inner: bool = False):
         self.classify, self.numbers, self.inner = classify, numbers, inner
         self.body, self.parameters = fn.body, parameter_names(fn)
-        self.containers, self.lists = _containers(fn, classify, numbers)
+        self.found = structures(fn, classify, set())
+        self.lists = lists_only(fn)
+        self.containers = self.found.all | self.lists
         self.seconds: dict[str, list[gast.AST]] = {}
         self.twice: set[str] = set()
         # All names of what containers hold, and what each was given by name.
@@ -95,12 +97,19 @@ class Sharing:
         groups = {n: {n} for n in self.containers}
         for stmt in grammar.statements(self.body):
             container, given = self.given(stmt)
-            if isinstance(stmt, gast.Assign):
+            if isinstance(stmt, gast.Assign) and not self._is_new(stmt.value):
                 given = given | self.into(stmt.value) | set(grammar.writes(stmt))
             joined = (given | {container}) & self.containers
             group = set().union(*[groups[n] for n in joined])
             groups.update(dict.fromkeys(group, group))
         return groups
+
+    def _is_new(self, value: gast.AST) -> bool:
+        """Whether a value is a new container, though it may hold what others hold."""
+        if isinstance(value, gast.Call):
+            copies = getattr(value.func, "attr", "") == "copy"
+            return copies or self.classify(value).callee in (list, dict, tuple)
+        return isinstance(value, gast.BinOp)
 
     def _before(self, stmt: gast.AST, live: set[str]) -> None:
         """The names alive before a statement, from those after it."""
@@ -260,11 +269,38 @@ class Sharing:
         )
         return deep or isinstance(stmt, gast.AugAssign) or not grammar.mutates(stmt)
 
+    def is_item(self, place: gast.AST | None) -> bool:
+        """Whether a place is an element of a list or dict, rather than of an array."""
+        return isinstance(place, gast.Subscript) and bool(self.found.entry(place))
+
     def _replaces(self, name: str, other: str, store: gast.AST) -> bool:
         """Whether a store only changes what `name` holds, and `other` may be that."""
+        other = other.removeprefix(GIVEN)
         grown = bool(grammar.appended(store))
-        whole = grown or name in self.lists and not self.changes_parts(store)
-        return whole and other.removeprefix(GIVEN) not in self._nested.get(name, ())
+        item = any(map(self.is_item, grammar.places(store)))
+        item = item or self._is_copy(name, other)
+        if not grown and not (item and not self.changes_parts(store)):
+            return False
+        return other not in self._nested.get(name, ()) or self._is_part(other, name)
+
+    def _is_copy(self, name: str, other: str) -> bool:
+        """Whether a name only ever holds copies of `other`."""
+        found = [
+            getattr(s, "value", None) for s in self.where.definitions.get(name, ())
+        ]
+        return bool(found) and all(
+            isinstance(v, gast.Call) and self._is_new(v) and other in self.into(v)
+            for v in found
+        )
+
+    def _is_part(self, name: str, whole: str) -> bool:
+        """Whether a name only ever refers to parts of a container, never to itself."""
+        found = self.where.definitions.get(name, ())
+        return bool(found) and all(
+            isinstance(getattr(s, "value", None), (gast.Subscript, gast.Attribute))
+            and grammar.is_name(s.value.value, whole)
+            for s in found
+        )
 
     def _apart(self, name: str, other: str, store: gast.AST) -> bool:
         """Whether `other` looks into parts of `name` that a store does not touch."""
@@ -310,36 +346,6 @@ class Sharing:
 
 def _either(a: Shared, b: Shared) -> Shared:
     return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in a | b}
-
-
-def _containers(
-    fn: gast.FunctionDef, classify, numbers: set[str]
-) -> tuple[set[str], set[str]]:
-    """The names that may hold lists, dicts or objects; those that only hold them."""
-    found = structures(fn, classify, set())
-    bound: dict[str, list[gast.AST]] = {p: [gast.Pass()] for p in parameter_names(fn)}
-    for s in grammar.statements(fn.body):
-        plain = isinstance(s, gast.Assign) and grammar.is_name(s.targets[0])
-        for n in grammar.writes(s):
-            bound.setdefault(n, []).append(s.value if plain else s)
-    only: set[str] = set()
-
-    def is_list(value: gast.AST) -> bool:
-        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Add):
-            return grammar.names_read(value) <= only
-        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
-            return bool(grammar.names_read(value) & only) and (
-                grammar.names_read(value) <= only | numbers
-            )
-        if isinstance(value, gast.Name):
-            return value.id in only
-        return isinstance(value, DISPLAYS)
-
-    while True:
-        more = {n for n, values in bound.items() if all(map(is_list, values))}
-        if more <= only:
-            return found.all | only, only
-        only |= more
 
 
 class _Where(dict):

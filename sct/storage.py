@@ -89,8 +89,8 @@ class Storage:
         last.
     groups : dict
         Name → the names that may refer to the same array.
-    is_number : callable
-        ``is_number(expr)``: whether an expression certainly gives a number.
+    keeping : callable
+        ``keeping(place)``: what to keep of a place that is written to.
     """
 
     def __init__(
@@ -100,10 +100,10 @@ class Storage:
         pure: Callable[[gast.AST], bool],
         flags: set[str],
         groups: dict[str, frozenset[str]],
-        is_number: Callable[[gast.AST], bool],
+        keeping: Callable[[gast.AST], gast.AST],
     ):
         self.fresh, self.pure, self.flags = fresh, pure, flags
-        self.groups, self.is_number = groups, is_number
+        self.groups, self.keeping = groups, keeping
         self.kept: dict[Step, Kept] = {}
         self.stacks: dict[str, str] = {}
         self.pushes: dict[str, int] = {}
@@ -242,10 +242,7 @@ class Storage:
         if not name:
             return
         target = getattr(step.stmt, "target", None) or step.stmt.targets[0]
-        part = grammar.clone(target)
-        part.ctx = gast.Load()
-        if not self.is_number(part):
-            part = gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
+        part = self.keeping(target)
         kept = self.of(step)
         step.old |= grammar.names_read(target) - {name}
         if not self._depth:

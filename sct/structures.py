@@ -38,15 +38,45 @@ class Structures:
     certain : set of str
         Names that do.
     possible : set of str
-        Parameters that may be sequences, or arrays.
+        Parameters, and parts of containers, that may be sequences, or arrays.
+    lists, dicts : set of str
+        Those of `certain` that are known to be lists, or dicts.
+    holders : set of str
+        Those of which the elements are containers or objects.
     """
 
     def __init__(self, certain: set[str], possible: set[str]):
         self.certain, self.possible = certain, possible
+        self.lists: set[str] = set()
+        self.dicts: set[str] = set()
+        self.holders: set[str] = set()
 
     @property
     def all(self) -> set[str]:
         return self.certain | self.possible
+
+    def entry(self, place: gast.AST) -> str:
+        """What a path leads to: "key" of a dict, "item" of a list, or "" for neither.
+
+        What is stored there takes the place of what was there before; elsewhere it may
+        be written into an array.
+        """
+        if not isinstance(place, gast.Subscript):
+            return ""
+        key, whole = place.slice, place.value
+        string = isinstance(key, gast.Constant) and isinstance(key.value, str)
+        if string or grammar.is_name(whole) and whole.id in self.dicts:
+            return "key"
+        plain = not isinstance(key, (gast.Slice, gast.Tuple))
+        if grammar.is_name(whole) and whole.id in self.lists | self.holders and plain:
+            return "item"
+        return ""
+
+    def part(self, place: gast.AST) -> bool:
+        """Whether a path leads to one element of something, container or array."""
+        return grammar.root(place) in self.all and not isinstance(
+            getattr(place, "slice", None), (gast.Slice, gast.Tuple)
+        )
 
 
 def structures(
@@ -66,13 +96,14 @@ def structures(
         Names known to hold arrays or numbers.
     """
     uses = _Uses(fn, classify)
+    bound = _bindings(fn)
     certain = {
-        s.targets[0].id
-        for s in grammar.statements(fn.body)
-        if isinstance(s, gast.Assign)
-        and isinstance(s.targets[0], gast.Name)
-        and (isinstance(s.value, DISPLAYS) or _makes_container(s.value, classify))
+        n
+        for n, values in bound.items()
+        for v in values
+        if isinstance(v, (gast.Starred, *DISPLAYS)) or _makes_container(v, classify)
     }
+    certain |= lists_only(fn)
     parameters = [p for p in parameter_names(fn) if p not in arrays]
     possible: set[str] = set()
     for p in parameters:
@@ -90,7 +121,88 @@ def structures(
         if whole in parameters and any(uses.named(v) for v in parts):
             certain.add(whole)
             possible.discard(whole)
-    return Structures(certain, possible)
+    # So may the parts themselves be.
+    pending = [n for n in bound if n not in parameters]
+    while True:
+        found = certain | possible
+        more = {
+            n
+            for n in pending
+            if n not in found
+            and all(v is not None and grammar.root(v) in found for v in bound[n])
+        }
+        named = {n for n in more if uses.named(n)}
+        named |= uses.strings & set(pending) - certain
+        more = {n for n in more - named if uses.indexed_only(n)}
+        if not named | more:
+            break
+        certain |= named
+        possible |= more
+        possible -= named
+    made = Structures(certain, possible)
+    made.dicts = {
+        n
+        for n in certain
+        if n in uses.strings
+        or n in bound
+        and all(_makes_dict(v, classify) for v in bound[n])
+    }
+    made.lists = lists_only(fn) - made.dicts
+    made.holders = {w for w, parts in uses.parts.items() if certain & set(parts)}
+    return made
+
+
+def _makes_dict(value: gast.AST | None, classify) -> bool:
+    called = isinstance(value, gast.Call) and classify(value).callee is dict
+    return called or isinstance(value, (gast.Dict, gast.DictComp))
+
+
+def _bindings(fn: gast.FunctionDef) -> dict[str, list[gast.AST | None]]:
+    """What the names of a function are bound to: None where no expression tells.
+
+    What is unpacked from a value is bound to an element of it; a starred target to a
+    list of its own, which is a `Starred`.
+    """
+    found: dict[str, list[gast.AST | None]] = {}
+    for s in grammar.statements(fn.body):
+        value = getattr(s, "value", None)
+        if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
+            value = gast.BinOp(grammar.name(s.target.id), s.op, value)
+        for t in getattr(s, "targets", None) or [getattr(s, "target", None)]:
+            parts = t.elts if isinstance(t, gast.Tuple) else [t]
+            for e in parts:
+                bound = value
+                if isinstance(e, gast.Starred):
+                    bound = e
+                elif e is not t:
+                    bound = gast.Subscript(value, grammar.constant(0), gast.Load())
+                for n in grammar.target_names(e):
+                    found.setdefault(n, []).append(bound)
+    return found
+
+
+def lists_only(fn: gast.FunctionDef) -> set[str]:
+    """The names that hold lists or dicts wherever they are bound."""
+    bound = {p: [None] for p in parameter_names(fn)}
+    for n, values in _bindings(fn).items():
+        bound.setdefault(n, []).extend(values)
+    only: set[str] = set()
+
+    def is_list(value: gast.AST | None) -> bool:
+        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Add):
+            return grammar.names_read(value) <= only
+        if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
+            # A list that is repeated: what it is repeated by is no list.
+            return len(grammar.names_read(value) & only) == 1
+        if isinstance(value, gast.Name):
+            return value.id in only
+        return isinstance(value, (gast.Starred, *DISPLAYS))
+
+    while True:
+        more = {n for n, values in bound.items() if all(map(is_list, values))}
+        if more <= only:
+            return only
+        only |= more
 
 
 def displays_named(
@@ -146,6 +258,10 @@ class _Uses:
         self.attributes: set[str] = set()
         self.other: set[str] = set()
         self.taken: set[str] = set()
+        # The names of what lists of items were made of.
+        self.listed: dict[str, str] = {}
+        # The keys that are looked for in a name, or that loops over it give.
+        self.members: set[tuple[str, str]] = set()
         self.parts: dict[str, list[str]] = {}
         self.slices: dict[str, list[str]] = {}
         self.counters = {
@@ -156,6 +272,11 @@ class _Uses:
         }
         for stmt in grammar.statements(fn.body):
             self._statement(stmt)
+            for place in grammar.places(stmt):
+                # What is stored into a slice goes to an array.
+                sliced = isinstance(place.slice, (gast.Slice, gast.Tuple))
+                if sliced and grammar.is_name(place.value):
+                    self.other.add(place.value.id)
         # Of an array, slices go into arithmetic.
         for whole, parts in self.slices.items():
             if any(v in self.other for v in parts):
@@ -168,12 +289,19 @@ class _Uses:
                 return
         if isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name):
             whole = grammar.root(stmt.value)
+            copied = _copied_name(stmt.value, self.classify)
+            if copied:
+                self.listed[stmt.targets[0].id] = copied
+                self.slices.setdefault(copied, []).append(stmt.targets[0].id)
+                return
             if isinstance(stmt.value, gast.Subscript) and isinstance(
                 stmt.value.slice, gast.Slice
             ):
                 self.slices.setdefault(whole, []).append(stmt.targets[0].id)
                 self.taken.add(whole)
                 return
+            if whole in self.listed and isinstance(stmt.value, gast.Subscript):
+                self.members.add((self.listed[whole], stmt.targets[0].id))
             if whole and not isinstance(stmt.value, gast.Name):
                 self.parts.setdefault(whole, []).append(stmt.targets[0].id)
         for head in grammar.heads(stmt):
@@ -189,6 +317,9 @@ class _Uses:
                     self.strings.add(n.value.id)
                 elif _is_number(key) or self._counts(key):
                     self.taken.add(n.value.id)
+                elif grammar.is_name(key) and (n.value.id, key.id) in self.members:
+                    # What is looked for in it, and then taken from it, is a key.
+                    self.strings.add(n.value.id)
                 else:
                     self.other.add(n.value.id)
                 stack.append(key)
@@ -199,6 +330,12 @@ class _Uses:
                     self.attributes.add(n.value.id)
             elif isinstance(n, gast.Call) and self._call(n):
                 stack += [a for a in n.args if not isinstance(a, gast.Name)]
+            elif isinstance(n, gast.Compare) and isinstance(n.ops[-1], MEMBER):
+                whole = n.comparators[-1]
+                if grammar.is_name(n.left) and grammar.is_name(whole):
+                    self.members.add((whole.id, n.left.id))
+                stack += [n.left, *n.comparators[:-1]]
+                stack += [] if grammar.is_name(whole) else [whole]
             elif isinstance(n, gast.Name):
                 self.other.add(n.id)
             else:
@@ -213,6 +350,9 @@ class _Uses:
     def _call(self, node: gast.Call) -> bool:
         """Note what a call says of its arguments; False when it says nothing."""
         op = self.classify(node)
+        method = getattr(node.func, "attr", "")
+        if method == "copy" and not node.args and grammar.is_name(node.func.value):
+            return True
         if op.callee in (len, list, dict, enumerate, isinstance) or (
             isinstance(node.func, gast.Attribute) and node.func.attr in DICT_METHODS
         ):
@@ -255,6 +395,19 @@ def _is_number(key: gast.AST) -> bool:
     return isinstance(key, gast.Constant) and type(key.value) is int
 
 
+def _copied_name(value: gast.AST, classify) -> str:
+    """The name of what ``l.copy()``, ``list(l)`` or ``dict(l)`` copies, or ``""``."""
+    if not isinstance(value, gast.Call) or value.keywords:
+        return ""
+    owner = getattr(value.func, "value", None)
+    if getattr(value.func, "attr", "") == "copy" and not value.args:
+        return owner.id if grammar.is_name(owner) else ""
+    if classify(value).callee in (list, dict, tuple) and len(value.args) == 1:
+        return value.args[0].id if grammar.is_name(value.args[0]) else ""
+    return ""
+
+
+MEMBER = (gast.In, gast.NotIn)
 DICT_METHODS = {"items", "keys", "values", "get"}
 
 

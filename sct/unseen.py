@@ -26,7 +26,7 @@ def refuse_unknown_effects(
     tuples = [
         s for s, o in context.operations.items() if isinstance(o.node, gast.Tuple)
     ]
-    joined = context.certain.union(*map(grammar.writes, tuples))
+    joined = context.containers.certain.union(*map(grammar.writes, tuples))
     needed = {
         n
         for stmt, op in context.operations.items()

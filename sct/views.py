@@ -23,7 +23,7 @@ import gast
 
 from sct import grammar
 from sct.errors import unsupported
-from sct.names import Names
+from sct.names import Names, noun
 from sct.operations import Operation
 from sct.sharing import Sharing
 
@@ -83,11 +83,24 @@ def one_name_each(
     work.settle(after)
     work.finish()
     fn.body = [
-        *[grammar.assign(p, grammar.call(f"{p}.copy"), fn) for p in flow.copied],
+        *[grammar.assign(p, _copy_of(p, body, check), fn) for p in flow.copied],
         *[s for p in flow.parameters for s in work._ranked(p, fn)],
         *body,
     ]
     return fn
+
+
+def _copy_of(name: str, body: list[gast.AST], check) -> gast.AST:
+    """The copy of a parameter, with that of all it holds if that is written into."""
+    whole = all(
+        grammar.is_name(place.value)
+        for s in grammar.statements(body)
+        for place in grammar.places(s)
+        if grammar.root(place) == name
+    )
+    if whole:
+        return grammar.call(f"{name}.copy")
+    return check("copied", [grammar.name(name)], {}).value
 
 
 def _with_body(fn: gast.FunctionDef, body: list[gast.AST]) -> gast.FunctionDef:
@@ -154,7 +167,7 @@ class _Paths:
             out.append(stmt)
             for n in grammar.writes(stmt):
                 out += self._ranked(n, stmt)
-            if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
+            if self._may_be_number(stmt):
                 late.append((len(out) - 1, stmt, key))
         self.pending.append((out, late))
         return out or [grammar.located(gast.Pass(), body[0] if body else None)]
@@ -163,14 +176,23 @@ class _Paths:
         """Refuse to write into what still has two names; `flow` is of the new tree."""
         for writes in flow.seconds.values():
             for write in writes:
-                if isinstance(getattr(write, "target", None), gast.Name):
+                if self._may_be_number(write):
                     self.unclear.add(id(write))
                 else:
                     raise unsupported(self.source, write, "this", *WHY)
         for write in grammar.statements(flow.body):
             held = set(flow.written_into(write)) & flow.twice
             if held and flow.changes_parts(write):
-                raise unsupported(self.source, write, "this", *WHY)
+                if not self._may_be_number(write):
+                    raise unsupported(self.source, write, "this", *WHY)
+                self.unclear.add(id(write))
+
+    def _may_be_number(self, write: gast.AST) -> bool:
+        """Whether a write is ``y += e`` or ``l[i] += e``, which changes no number."""
+        if not isinstance(write, gast.AugAssign):
+            return False
+        target = write.target
+        return isinstance(target, gast.Name) or self.flow.is_item(target)
 
     def finish(self) -> None:
         """Put in the checks, now that it is known which names could be followed."""
@@ -184,7 +206,11 @@ class _Paths:
             return ""
         for name in grammar.writes(stmt):
             if name in self.flow.seconds and self.flow.into(stmt.value):
-                return name
+                writes = self.flow.seconds[name]
+                if not all(
+                    self.flow.is_item(getattr(w, "target", None)) for w in writes
+                ):
+                    return name
         return ""
 
     def _is_element(self, stmt: gast.Assign, name: str) -> bool:
@@ -267,12 +293,14 @@ class _Paths:
 
     def _checked(self, stmt: gast.AugAssign, key: int) -> list[gast.AST]:
         """A check of what ``y += e`` changes: an array of other names, or a number."""
-        shared = [n for n, s in self.flow.seconds.items() if key in map(id, s)]
-        name = stmt.target.id
-        if not shared or name in self.elements:
+        shared = any(key in map(id, s) for s in self.flow.seconds.values())
+        name = noun(stmt.target)
+        if name in self.elements or not (shared or key in self.unclear):
             return []
         helper = "check_numbers" if key in self.unclear else "check_arrays"
-        test = self.check(helper, [], {name: grammar.name(name)})
+        value = grammar.clone(stmt.target)
+        value.ctx = gast.Load()
+        test = self.check(helper, [], {name: value})
         return [grammar.located(test, stmt)]
 
     def _is_clear(self, stmt: gast.Assign, name: str) -> bool:
@@ -290,18 +318,34 @@ class _Paths:
             and _is_path(stmt.value, self.flow.where.definitions)
             and all(id(s) in inside for s in self.readers.get(name, ()))
             and all(self._steady(n, inside) for n in grammar.names_read(stmt.value))
+            and not self._is_replaced(stmt)
         )
         if clear:
             return True
         for write in self.flow.seconds[name]:
-            if not (
-                isinstance(write, gast.AugAssign)
-                and isinstance(write.target, gast.Name)
-            ):
+            if not self._may_be_number(write):
                 raise unsupported(
                     self.source, stmt, "this second name of an array", *WHY
                 )
             self.unclear.add(id(write))
+        return False
+
+    def _is_replaced(self, stmt: gast.Assign) -> bool:
+        """Whether a store may put something else where a path leads to."""
+        here = self.flow.where[id(stmt)]
+        for write in grammar.statements(self.fn.body):
+            # `l[i] += e` changes the array that is there.
+            for place in (
+                grammar.places(write) if isinstance(write, gast.Assign) else ()
+            ):
+                there = self.flow.where[id(write)]
+                before = there.order < here.order and not {*there.loops} & {*here.loops}
+                if (
+                    not before
+                    and self.flow.is_item(place)
+                    and _leads(place, stmt.value)
+                ):
+                    return True
         return False
 
     def _bindings(self, name: str) -> list[gast.AST]:
@@ -354,6 +398,26 @@ class _Substitute(gast.NodeTransformer):
 
     def visit_With(self, node):
         return node
+
+
+def _leads(place: gast.AST, path: gast.AST) -> bool:
+    """Whether a path may go through a place."""
+    steps, others = [], []
+    for found, node in ((steps, place), (others, path)):
+        while isinstance(node, (gast.Subscript, gast.Attribute)):
+            found.insert(0, node)
+            node = node.value
+        found.insert(0, node)
+    if len(steps) > len(others) or steps[0].id != others[0].id:
+        return False
+    for a, b in zip(steps[1:], others[1:], strict=False):
+        if isinstance(a, gast.Attribute) or isinstance(b, gast.Attribute):
+            if getattr(a, "attr", None) != getattr(b, "attr", None):
+                return False
+        elif isinstance(a.slice, gast.Constant) and isinstance(b.slice, gast.Constant):
+            if a.slice.value != b.slice.value:
+                return False
+    return True
 
 
 def _is_path(value: gast.AST, local: Container[str]) -> bool:

@@ -38,7 +38,8 @@ refusals
 normalise+lives+purity+analysis
 prepare specialise known inplace
 entry
-structures adjoint
+structures
+adjoint
 sharing
 views
 contents

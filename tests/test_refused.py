@@ -555,6 +555,16 @@ ROWS = [
         """,
     ),
     row(
+        "slice of a list replaced",
+        "several items of a list",
+        """
+        def f(x):
+            parts = [x, x * x, x]
+            «parts[1:] = [parts[0], parts[1]]»
+            return parts[2]
+        """,
+    ),
+    row(
         "container with keys not known",
         "not made of names and numbers alone",
         """

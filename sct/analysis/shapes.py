@@ -289,7 +289,7 @@ class Inference:
             return again or unknown(("expand", first.shape, text(args[1])), array=True)
         if callee in (runtime.unbroadcast, runtime.broadcast_like):
             return facts[1]
-        if callee is runtime.zero_like:
+        if callee in (runtime.zero_like, runtime.zero_structure):
             return first
         if facts and (pointwise(op) or callee in POINTWISE):
             both = broadcast(*facts)
