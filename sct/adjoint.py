@@ -29,6 +29,7 @@ import numpy as np
 from sct import grammar, inline, names
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
+from sct.analysis.masks import masks
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
@@ -157,6 +158,14 @@ class Adjoints:
             if n not in context.structures
         }
         self.bar_names: dict[str, str] = {}
+        self.masks = masks(context.fn, context.operations)
+        # Adjoints must be contiguous, as their primals are, to be looked into likewise.
+        self.reshaped = {
+            grammar.root(place)
+            for op in context.operations.values()
+            for place in [op.arguments.get("place")]
+            if grammar.reshapes(place)
+        }
 
     def is_leaf(self, place: gast.AST) -> bool:
         """Whether a part of a container is read as a number or array, and only so."""
@@ -479,6 +488,12 @@ class _Line:
             self.emit(
                 bar, grammar.call(self.owner._helper("added"), zero, grammar.name(bar))
             )
+        elif name in self.owner.reshaped:
+            numpy = self.context.use("module", "numpy")
+            order = grammar.constant("C")
+            self.emit(
+                bar, grammar.call(f"{numpy}.array", grammar.name(bar), order=order)
+            )
         else:
             self.emit(bar, grammar.call(f"{bar}.copy"))
         self.owner.fresh.add(name)
@@ -501,8 +516,10 @@ class _Line:
             else:
                 value = gast.BinOp(grammar.name(bar), gast.Add(), value)
             fact = Fact(normal(bars[name].shape | fact.shape), None, array=fact.array)
-            self.owner.fresh.add(name)
-        elif isinstance(value, (gast.BinOp, gast.UnaryOp)):
+            made = True
+        else:
+            made = isinstance(value, (gast.BinOp, gast.UnaryOp))
+        if made and name not in self.owner.reshaped:
             self.owner.fresh.add(name)
         else:
             self.owner.fresh.discard(name)
@@ -789,7 +806,7 @@ class _Line:
             call = grammar.call(
                 owner._helper("add_at"),
                 _renamed_root(place.value, bar, gast.Load()),
-                _as_value(place.slice, self.context.use("builtin", "slice")),
+                self._as_argument(place.slice),
                 value,
             )
             self.step.adjoint.append(grammar.located(gast.Expr(call), self.step.stmt))
@@ -887,7 +904,9 @@ class _Line:
                 part = grammar.call(
                     owner._helper("stored_at"),
                     _renamed_root(place.value, owner.bar(name), gast.Load()),
-                    _as_value(place.slice, self.context.use("builtin", "slice")),
+                    grammar.as_argument(
+                        place.slice, self.context.use("builtin", "slice")
+                    ),
                 )
             elif not fact.scalar:
                 part = self._out_of_reach(part, place, adds)
@@ -926,14 +945,17 @@ class _Line:
         old.ctx = gast.Load()
         return grammar.call(self._zero_helper(grammar.root(place)), old)
 
+    def _as_argument(self, index: gast.AST) -> gast.AST:
+        return grammar.as_argument(index, self.context.use("builtin", "slice"))
+
     def _distinct_path(self, place: gast.AST) -> bool:
         """Whether a path of subscripts names no element twice."""
         if grammar.root(place) in self.context.containers.certain:
             return True
-        while isinstance(place, (gast.Subscript, gast.Attribute)):
+        while place is not None:
             if isinstance(place, gast.Subscript) and not self._distinct(place.slice):
                 return False
-            place = place.value
+            place = grammar.whole(place)
         return True
 
     def _distinct(self, index: gast.AST) -> bool:
@@ -943,6 +965,8 @@ class _Line:
         parts = index.elts if isinstance(index, gast.Tuple) else [index]
         for part in parts:
             if isinstance(part, gast.Slice):
+                continue
+            if isinstance(part, gast.Name) and part.id in self.owner.masks:
                 continue
             fact = self.context.inference.fact(part, self.before)
             if not (fact.integer and (fact.scalar or isinstance(part, gast.Compare))):
@@ -1078,7 +1102,7 @@ def _renamed_root(place: gast.AST, name: str, ctx: gast.AST) -> gast.AST:
     place = grammar.clone(place)
     node = place
     while not isinstance(node, gast.Name):
-        node = node.value
+        node = grammar.whole(node)
     node.id = name
     place.ctx = ctx
     return place
@@ -1110,15 +1134,3 @@ def _leaves(operand: gast.AST, path: tuple[int, ...] = ()):
 
 def _stem(node: gast.AST) -> str:
     return names.noun(node).rstrip("_")
-
-
-def _as_value(index: gast.AST, slice_: str) -> gast.AST:
-    """An index as an argument: ``1:n`` becomes ``slice(1, n)``."""
-    if isinstance(index, gast.Tuple):
-        return gast.Tuple([_as_value(e, slice_) for e in index.elts], gast.Load())
-    if isinstance(index, gast.Slice):
-        parts = [p or grammar.constant(None) for p in (index.lower, index.upper)]
-        if index.step is not None:
-            parts.append(index.step)
-        return grammar.call(slice_, *[grammar.clone(p) for p in parts])
-    return grammar.clone(index)

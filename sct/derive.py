@@ -354,7 +354,14 @@ class Differentiation:
         self.resolve.dicts = self.structures.dicts
         self._operations.clear()
         taken = one_path_each(fn, self.structures)
-        forms = in_place_forms(taken, self.operation, self.names)
+        forms = in_place_forms(
+            taken,
+            self.operation,
+            self.names,
+            self.use,
+            self.structures.all,
+            self.temporary,
+        )
         numbers, integers = self._numbers(forms)
         rooted = one_name_each(
             forms,

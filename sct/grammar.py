@@ -83,6 +83,34 @@ class Probe(gast.stmt):
         self.targets, self.statement = targets, statement
 
 
+class Scatter(gast.AugAssign):
+    """``np.add.at(x, i, e)``: ``x[i] += e``, once for every time an item is indexed.
+
+    Parameters
+    ----------
+    target : gast.Subscript
+        The place.
+    op : gast.operator
+        What is done there.
+    value : gast.AST
+        The other operand.
+    func : gast.AST
+        The callee as it was written.
+    """
+
+    _fields = ("target", "op", "value", "func")
+
+    def __init__(self, target, op, value, func):
+        super().__init__(target, op, value)
+        self.func = func
+
+    def call(self, slice_: str) -> gast.Expr:
+        """The statement that does it; `slice_` is the name of the builtin."""
+        index = as_argument(self.target.slice, slice_)
+        made = call(clone(self.func), clone(self.target.value), index, self.value)
+        return located(gast.Expr(made), self)
+
+
 def name(id: str, store: bool = False) -> gast.Name:
     """A name, read unless `store`."""
     return gast.Name(id, gast.Store() if store else gast.Load(), None, None)
@@ -262,11 +290,54 @@ def is_name(node: gast.AST, id: str | None = None) -> bool:
     return isinstance(node, gast.Name) and (id is None or node.id == id)
 
 
+def as_argument(index: gast.AST, slice_: str) -> gast.AST:
+    """An index as an argument: ``1:n`` becomes ``slice(1, n)``."""
+    if isinstance(index, gast.Tuple):
+        return gast.Tuple([as_argument(e, slice_) for e in index.elts], gast.Load())
+    if isinstance(index, gast.Slice):
+        parts = [p or constant(None) for p in (index.lower, index.upper)]
+        if index.step is not None:
+            parts.append(index.step)
+        return call(slice_, *[clone(p) for p in parts])
+    return clone(index)
+
+
+# Methods of arrays that look into the array; the last two only if it is contiguous.
+VIEWS = frozenset({"transpose", "swapaxes", "squeeze", "reshape", "ravel"})
+RESHAPES = frozenset({"reshape", "ravel"})
+
+
+def is_view(node: gast.AST) -> bool:
+    """Whether an expression is a call such as ``x.reshape(2, 3)``."""
+    return (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and node.func.attr in VIEWS
+    )
+
+
+def whole(node: gast.AST) -> gast.AST | None:
+    """What an expression takes a part of, or looks into; None for anything else."""
+    if isinstance(node, (gast.Subscript, gast.Attribute, gast.Starred)):
+        return node.value
+    return node.func.value if is_view(node) else None
+
+
 def root(node: gast.AST) -> str:
-    """The name that a chain of subscripts and attributes starts from; else empty."""
-    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Starred)):
-        node = node.value
+    """The name that a chain of subscripts, attributes and views starts from."""
+    inner = whole(node)
+    while inner is not None:
+        node, inner = inner, whole(inner)
     return node.id if isinstance(node, gast.Name) else ""
+
+
+def reshapes(node: gast.AST | None) -> bool:
+    """Whether a path leads through an array in another shape."""
+    while node is not None:
+        if is_view(node) and node.func.attr in RESHAPES:
+            return True
+        node = whole(node)
+    return False
 
 
 def places(stmt: gast.AST) -> list[gast.AST]:

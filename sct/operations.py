@@ -157,9 +157,13 @@ def _ufunc_method(callee: object) -> tuple[object, str]:
 
 
 def _is_path(node: gast.AST) -> bool:
-    """Whether an expression is a name, or subscripts and transposes of one."""
-    while isinstance(node, gast.Subscript) or getattr(node, "attr", "") == "T":
-        node = node.value
+    """Whether an expression is a name, or subscripts and views of one."""
+    while (
+        isinstance(node, gast.Subscript)
+        or getattr(node, "attr", "") == "T"
+        or grammar.is_view(node)
+    ):
+        node = grammar.whole(node)
     return isinstance(node, gast.Name)
 
 

@@ -27,7 +27,7 @@ from sct import grammar
 from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
-from sct.refusals import ATTRIBUTE, GROWING, PART
+from sct.refusals import ATTRIBUTE, GROWING, PART, REPEATED
 
 
 class Prepared:
@@ -154,14 +154,21 @@ class _Preparation:
         else:
             target = stmt.target
         inside = list(gast.walk(target.value))
-        if not grammar.root(target) or any(isinstance(n, gast.Call) for n in inside):
+        if not grammar.root(target):
             raise unsupported(self.source, stmt, "this assignment", *ATTRIBUTE)
         if any(getattr(n, "attr", "T") in ("real", "imag", "flat") for n in inside):
             raise unsupported(self.source, stmt, "this assignment", *PART)
         if isinstance(stmt, gast.Assign):
             return [stmt]
-        plain = isinstance(stmt.op, (gast.Add, gast.Sub))
-        if plain and _is_plain(target.slice, self.integers):
+        adds = isinstance(stmt.op, (gast.Add, gast.Sub))
+        plain = _is_plain(target.slice, self.integers)
+        if isinstance(stmt, grammar.Scatter):
+            if not adds and not plain:
+                raise unsupported(self.source, stmt, "this call", *REPEATED)
+            if not plain:
+                return [stmt]
+            stmt = grammar.located(gast.AugAssign(target, stmt.op, stmt.value), stmt)
+        if adds and plain:
             return [stmt]
         item, result = (self.names.fresh(f"{grammar.root(target)}_item") for _ in "12")
         self.temporary.update((item, result))

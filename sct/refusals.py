@@ -33,6 +33,10 @@ PART = (
     "it writes into an array by way of its real or imaginary part or its flat view",
     "Write into the array itself: `z[0] = ...`.",
 )
+REPEATED = (
+    "the index may name an element twice, which is then multiplied or divided twice",
+    "Write `x[i] *= y` where no index is repeated, or loop over the indices.",
+)
 KEPT_VALUE = (
     "it is returned beside the gradient, and the backward sweep writes into it",
     "Return a copy of what it holds, or ask for the gradient alone (`sct.grad`).",

@@ -143,6 +143,8 @@ class _Arrangement:
 
     def _forward(self, step: Step, kept: Kept) -> list[gast.AST]:
         stmt = step.stmt
+        if isinstance(stmt, grammar.Scatter):
+            return [stmt.call(self.use("builtin", "slice"))]
         if not step.arms:
             return [self._replacing(stmt)]
         arms = [self.forward(arm) for arm in step.arms]

@@ -329,6 +329,17 @@ def check_rank(rank, /, **arrays):
             )
 
 
+def check_contiguous(**arrays):
+    """Raise unless every array is contiguous, in the order of its last axis first."""
+    for name, x in arrays.items():
+        flags = getattr(x, "flags", None)
+        if flags is not None and not flags.c_contiguous:
+            raise ArgumentError(
+                f"{name} is {describe(x)} that is not contiguous, and its `reshape` or "
+                f"`ravel`, which is written into, may be a copy; write {name}[...] = y"
+            )
+
+
 def check_arrays(**arrays):
     """Raise unless every argument is an array with at least one axis."""
     for name, x in arrays.items():

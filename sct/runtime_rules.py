@@ -450,6 +450,16 @@ def tile_adjoint(g, a, reps):
     return np.reshape(a_bar, np.shape(a))
 
 
+def resize_adjoint(g, a):
+    """The adjoint of ``np.resize(a, np.shape(g))``."""
+    if np.ndim(a) == 0:
+        return np.sum(g)
+    g, size = np.ravel(g), np.size(a)
+    whole = np.zeros_like(g, shape=-(-g.size // size) * size)
+    whole[: g.size] = g
+    return np.reshape(np.sum(np.reshape(whole, (-1, size)), axis=0), np.shape(a))
+
+
 def repeat_adjoint(g, a, repeats, axis=None):
     """The adjoint of ``np.repeat(a, repeats, axis)``."""
     if axis is None:
@@ -474,9 +484,19 @@ def take_along_adjoint(g, arr, indices, axis):
     """The adjoint of ``np.take_along_axis(arr, indices, axis)``."""
     if axis is None:
         return np.reshape(scatter(g, np.ravel(arr), indices), np.shape(arr))
-    places = list(np.ogrid[tuple(slice(n) for n in np.shape(g))])
+    return scatter(g, arr, along_axis(arr, indices, axis))
+
+
+def along_axis(arr, indices, axis):
+    """Return the index by which ``np.take_along_axis(arr, indices, axis)`` reads."""
+    places = list(np.ogrid[tuple(slice(n) for n in np.shape(arr))])
     places[axis] = indices
-    return scatter(g, arr, tuple(places))
+    return tuple(places)
+
+
+def diagonal_places(a):
+    """Return the index of the elements that ``np.fill_diagonal(a, ...)`` writes."""
+    return (np.arange(min(np.shape(a))),) * np.ndim(a)
 
 
 def pad_adjoint(g, array, pad_width):

@@ -16,12 +16,15 @@ import types
 from collections.abc import Callable, Container
 
 import gast
+import numpy as np
 
 from sct import grammar, operations
 from sct.analysis import dataflow, disjoint
 from sct.analysis.aliases import is_fresh
 from sct.arguments import parameter_names
 from sct.errors import SctError
+from sct.inplace import in_place_forms
+from sct.names import Names, used_names
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
 from sct.questions import about_functions
@@ -33,6 +36,11 @@ GIVEN = "the caller's "
 KEEPS = {"append", "extend", "insert", "add", "update", "setdefault", "appendleft"}
 # Whose values are always new.
 NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant, gast.JoinedStr)
+# Whose values look into their first argument, if into any.
+OF_FIRST = {
+    np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.squeeze,
+    np.expand_dims, np.broadcast_to, np.diagonal, np.flip,
+}  # fmt: skip
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 # Name → the names that may refer to the same array.
 Shared = dict[str, frozenset[str]]
@@ -409,6 +417,9 @@ def _sources(value: gast.AST, classify) -> set[str]:
         if op.kind == "constant" or is_fresh(op):
             return set()
         parts = [*(op.inputs or value.args), *[k.value for k in value.keywords]]
+        if op.kind == "rule" and op.callee in OF_FIRST:
+            # The others are shapes and axes.
+            parts = parts[:1]
         if op.callee is MISSING:
             parts.append(getattr(value.func, "value", value.func))
         return {n for p in parts for n in grammar.names_read(p)}
@@ -443,9 +454,27 @@ def alias_groups(
 
 
 def _flow_of(function: types.FunctionType) -> Sharing:
+    fn, classify = _plain_stores(function)
+    return Sharing(fn, classify, set())
+
+
+def _plain_stores(function: types.FunctionType) -> tuple[gast.FunctionDef, Callable]:
+    """A user's function, in-place calls as assignments; and what its operations do."""
     normal = normalise(function)
     resolve = Resolver(normal.scope, {})
-    return Sharing(normal.fn, lambda e: operations.classify(e, resolve), set())
+
+    def classify(value: gast.AST) -> Operation:
+        return operations.classify(value, resolve)
+
+    fn = in_place_forms(
+        normal.fn,
+        classify,
+        Names(used_names(normal.fn)),
+        lambda kind, name: name,
+        structures(normal.fn, classify, set()).all,
+        set(),
+    )
+    return fn, classify
 
 
 @about_functions(True)
@@ -489,17 +518,16 @@ def writes_into(function: types.FunctionType) -> bool:
 def stores(function: types.FunctionType) -> bool:
     """Whether a user's function may write into an array, be it one that it makes."""
     try:
-        normal = normalise(function)
+        fn, classify = _plain_stores(function)
     except SctError:
         return True
-    resolve = Resolver(normal.scope, {})
-    for stmt in grammar.statements(normal.fn.body):
+    for stmt in grammar.statements(fn.body):
         if grammar.mutates(stmt) or grammar.appended(stmt):
             return True
         for head in grammar.heads(stmt):
             for call in gast.walk(head):
                 if isinstance(call, gast.Call):
-                    op = operations.classify(call, resolve)
+                    op = classify(call)
                     if "out" in op.keywords or op.problem:
                         return True
                     if op.kind == "call" and stores(unwrap(op.callee)):

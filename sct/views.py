@@ -7,11 +7,16 @@ that what is written and what is read can be told from the text alone::
     row[0] = x * y          ──►       s = a[i][0] + a[j, 0]
     s = row[0] + a[j, 0]
 
+    m = a.reshape(2, 2)               a.reshape(2, 2)[0] = x
+    m[0] = x                ──►
+
 Arrays that nobody writes into keep their views.  A parameter that is written into is
 copied on entry, so that the caller's array stays as it is.
 
 What cannot be decided is refused: a view made on one path only, a view that outlives
-the array it was taken from, an array handed to a function that may keep it.
+the array it was taken from, an array handed to a function that may keep it.  Whether
+``a.reshape(2, 2)`` looks into `a` is known when it runs: it does where `a` is
+contiguous, and that is checked.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import copy
 from collections.abc import Callable, Container
 
 import gast
+import numpy as np
 
 from sct import grammar
 from sct.errors import unsupported
@@ -27,6 +33,8 @@ from sct.names import Names, noun
 from sct.operations import Operation
 from sct.sharing import Sharing
 
+# Functions that are methods of the same name, and how many arguments they have.
+ARGUMENTS = {np.reshape: 2, np.ravel: 1, np.transpose: 2, np.swapaxes: 3, np.squeeze: 2}
 WHY = (
     "an array is written in place, and which names refer to it cannot be decided here",
     "Copy it first (`y = y.copy()`), or build the new value instead of writing.",
@@ -83,6 +91,7 @@ def one_name_each(
     work.settle(after)
     work.finish()
     fn.body = [
+        *[work.contiguous(fn, p) for p in flow.parameters if p in work.reshaped],
         *[grammar.assign(p, _copy_of(p, body, check), fn) for p in flow.copied],
         *[s for p in flow.parameters for s in work._ranked(p, fn)],
         *body,
@@ -93,7 +102,7 @@ def one_name_each(
 def _copy_of(name: str, body: list[gast.AST], check) -> gast.AST:
     """The copy of a parameter, with that of all it holds if that is written into."""
     whole = all(
-        grammar.is_name(place.value)
+        grammar.is_name(_viewed(place.value))
         for s in grammar.statements(body)
         for place in grammar.places(s)
         if grammar.root(place) == name
@@ -101,6 +110,13 @@ def _copy_of(name: str, body: list[gast.AST], check) -> gast.AST:
     if whole:
         return grammar.call(f"{name}.copy")
     return check("copied", [grammar.name(name)], {}).value
+
+
+def _viewed(node: gast.AST) -> gast.AST:
+    """The array that is looked into, as a whole, by transposes and other shapes."""
+    while grammar.is_view(node) or getattr(node, "attr", "") == "T":
+        node = grammar.whole(node)
+    return node
 
 
 def _with_body(fn: gast.FunctionDef, body: list[gast.AST]) -> gast.FunctionDef:
@@ -124,17 +140,43 @@ class _Paths:
         self.ranks: dict[str, set[int]] = {}
         self.elements: set[str] = set()
         self.roots: set[str] = set()
+        # The arrays that are looked into in another shape.
+        self.reshaped: set[str] = set()
         self.unclear: set[int] = set()
         self.pending: list[tuple[list, list]] = []
+        self.axes = self._axes()
         for stmt in grammar.statements(fn.body):
             name = self._second(stmt)
             if name and self._is_element(stmt, name):
                 self.elements.add(name)
-                index = stmt.value.slice
-                count = len(index.elts) if isinstance(index, gast.Tuple) else 1
                 if not isinstance(stmt.value.value, gast.Name):
                     raise unsupported(source, stmt, "this element", *WHY)
+                count = len(_indices(stmt.value))
                 self.ranks.setdefault(stmt.value.value.id, set()).add(count)
+
+    def _axes(self) -> dict[str, int]:
+        """So many axes do the arrays have at least that are bound once and for all."""
+        found: dict[str, int] = {}
+
+        def note(part: gast.AST, more: int = 0) -> None:
+            base = part.value.id if isinstance(part.value, gast.Name) else ""
+            if len(self._bindings(base)) + (base in self.flow.parameters) == 1:
+                taken = [p for p in _indices(part) if not _takes_none(p)]
+                found[base] = max(found.get(base, 0), len(taken) + more)
+
+        every = list(grammar.statements(self.fn.body))
+        for stmt in every:
+            for head in grammar.heads(stmt):
+                for n in gast.walk(head):
+                    if isinstance(n, gast.Subscript):
+                        note(n)
+        self.axes = found
+        for stmt in every:
+            name = self._second(stmt)
+            if name and isinstance(stmt.value, gast.Subscript):
+                if not self._is_element(stmt, name):
+                    note(stmt.value, 1)
+        return found
 
     def _survey(self, body: list[gast.AST]) -> None:
         for stmt in body:
@@ -152,9 +194,12 @@ class _Paths:
         for stmt in body:
             name = self._second(stmt)
             if name and not self._is_element(stmt, name) and self._is_clear(stmt, name):
-                value = _Substitute(self.paths).visit(grammar.clone(stmt.value))
-                self.paths[name] = value
-                self.roots.add(grammar.root(value))
+                value = self._as_method(self._held(stmt, name, out))
+                path = _Substitute(self.paths).visit(grammar.clone(value))
+                self.paths[name] = path
+                self.roots.add(grammar.root(path))
+                if grammar.reshapes(value):
+                    out += self._looked_into(stmt, value)
                 continue
             key = id(stmt)
             stmt = self._replaced(stmt)
@@ -199,6 +244,43 @@ class _Paths:
         for out, late in self.pending:
             for at, stmt, key in reversed(late):
                 out[at:at] = self._checked(stmt, key)
+            for at, stmt in reversed(list(enumerate(out))):
+                if isinstance(stmt, gast.AugAssign):
+                    continue
+                for n in self.reshaped.intersection(grammar.writes(stmt)):
+                    if isinstance(stmt, gast.With):
+                        stmt.body.insert(0, self.contiguous(stmt, n))
+                    else:
+                        out.insert(at + 1, self.contiguous(stmt, n))
+
+    def contiguous(self, at: gast.AST, name: str) -> gast.AST:
+        """A check that an array in another shape is the same array."""
+        array = _Substitute(self.paths).visit(grammar.name(name))
+        return grammar.located(self.check("check_contiguous", [], {name: array}), at)
+
+    def _looked_into(self, stmt: gast.AST, value: gast.AST) -> list[gast.AST]:
+        """Let it be checked that ``m = a.reshape(2, 2)`` looks into `a`.
+
+        Wherever `a` is bound; and here, if `a` is itself a part.  The adjoint of the
+        whole is contiguous as well, and so has the same strides.
+        """
+        own = grammar.root(value)
+        root = grammar.root(self.paths.get(own, grammar.name(own)))
+        self.reshaped.add(root)
+        return [] if own == root else [self.contiguous(stmt, own)]
+
+    def _as_method(self, value: gast.AST) -> gast.AST:
+        """``np.reshape(a, s)`` as ``a.reshape(s)``; what is no view stays as it is."""
+        if not isinstance(value, gast.Call):
+            return value
+        op = self.flow.classify(value)
+        most = ARGUMENTS.get(op.callee, 0) if op.kind == "rule" else 0
+        if not most or op.keywords or len(op.inputs) > most:
+            return grammar.constant(None)
+        if grammar.is_view(value) and value.func.value is op.inputs[0]:
+            return value
+        func = gast.Attribute(op.inputs[0], op.callee.__name__, gast.Load())
+        return gast.Call(func, list(op.inputs[1:]), [])
 
     def _second(self, stmt: gast.AST) -> str:
         """The second name that a statement gives to an array, if it does."""
@@ -217,13 +299,14 @@ class _Paths:
         """Whether ``v = a[i, j]`` reads a number rather than names a row."""
         if not isinstance(stmt.value, gast.Subscript):
             return False
-        index = stmt.value.slice
-        parts = index.elts if isinstance(index, gast.Tuple) else [index]
+        parts = _indices(stmt.value)
         if any(
             isinstance(p, gast.Slice)
             or (isinstance(p, gast.Constant) and not isinstance(p.value, int))
             for p in parts
         ):
+            return False
+        if len(parts) < self.axes.get(grammar.root(stmt.value), 0):
             return False
         # Written through, or read as an array: a row.
         return not any(
@@ -270,23 +353,31 @@ class _Paths:
                 stmt.value = self._named(value, stmt, lead)
             return lead
         if not isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Call)):
-            stored = grammar.mutates(stmt) and not isinstance(value, gast.Name)
-            if stored and isinstance(value, gast.Subscript):
+            if grammar.mutates(stmt) or isinstance(stmt, gast.AugAssign):
                 stmt.value = self._named(value, stmt, lead)
             return lead
+        if isinstance(value, gast.Call) and isinstance(value.func, gast.Attribute):
+            value.func.value = self._named(value.func.value, stmt, lead)
         for field, old in gast.iter_fields(value):
-            if isinstance(old, (gast.Subscript, gast.Attribute)) and field != "func":
+            if isinstance(old, gast.expr) and field != "func":
                 setattr(value, field, self._named(old, stmt, lead))
             elif field == "args":
-                value.args = [
-                    self._named(a, stmt, lead) if isinstance(a, gast.Subscript) else a
-                    for a in old
-                ]
+                value.args = [self._named(a, stmt, lead) for a in old]
+            elif field == "keywords":
+                for k in old:
+                    k.value = self._named(k.value, stmt, lead)
         return lead
 
     def _named(self, part: gast.AST, stmt: gast.AST, lead: list) -> gast.AST:
+        if isinstance(part, (gast.List, gast.Tuple)):
+            part.elts = [self._named(e, stmt, lead) for e in part.elts]
+            return part
         if isinstance(part, gast.Name) or grammar.root(part) not in self.roots:
             return part
+        if grammar.is_view(part):
+            part.func.value = self._named(part.func.value, stmt, lead)
+        elif isinstance(part, gast.Attribute):
+            part.value = self._named(part.value, stmt, lead)
         made = self.names.fresh(f"{grammar.root(part)}_part")
         lead.append(grammar.assign(made, part, stmt))
         return grammar.name(made)
@@ -309,18 +400,7 @@ class _Paths:
         Where it does not, ``x += e`` is checked to be one on numbers when it runs;
         anything else that writes is refused.
         """
-        home = self.home.get(id(stmt), [])
-        inside = {id(s) for s in grammar.statements(home)}
-        clear = (
-            isinstance(stmt.targets[0], gast.Name)
-            and len(self._bindings(name)) == 1
-            and name not in self.flow.parameters
-            and _is_path(stmt.value, self.flow.where.definitions)
-            and all(id(s) in inside for s in self.readers.get(name, ()))
-            and all(self._steady(n, inside) for n in grammar.names_read(stmt.value))
-            and not self._is_replaced(stmt)
-        )
-        if clear:
+        if self._leads_there(stmt, name) and not self._is_replaced(stmt):
             return True
         for write in self.flow.seconds[name]:
             if not self._may_be_number(write):
@@ -348,16 +428,89 @@ class _Paths:
                     return True
         return False
 
+    def _leads_there(self, stmt: gast.Assign, name: str) -> bool:
+        if not isinstance(stmt.targets[0], gast.Name) or name in self.flow.parameters:
+            return False
+        value = self._as_method(stmt.value)
+        if not _is_path(value, self.flow.where.definitions):
+            return False
+        places = self._places(stmt)
+        readers = self.readers.get(name, [])
+        bindings = self._bindings(name)
+        if len(bindings) == 1:
+            if not all(id(s) in places for s in readers):
+                return False
+        elif not self._apart(bindings, readers):
+            return False
+        # `a += e` leaves an array what it is.
+        root = grammar.root(value)
+        if self._bound_in_use(stmt, name, self._bindings(root)):
+            return False
+        first = places[id(stmt)]
+        early = any(places[id(s)] <= first for s in readers if id(s) in places)
+        return not (early and self._rebound(stmt, name, root))
+
+    def _rebound(self, stmt: gast.Assign, name: str, root: str) -> list[str]:
+        """The indices and sizes that change while a second name is in use."""
+        inner = sorted(grammar.names_read(stmt.value) - {root})
+        return [
+            n
+            for n in inner
+            if self._bound_in_use(stmt, name, self.definitions.get(n, []))
+        ]
+
+    def _held(self, stmt: gast.Assign, name: str, out: list[gast.AST]) -> gast.AST:
+        """A path with names of its own for the indices that change meanwhile."""
+        value = grammar.clone(stmt.value)
+        for n in self._rebound(stmt, name, grammar.root(self._as_method(stmt.value))):
+            held = self.names.fresh(f"{n}_held")
+            out.append(grammar.assign(held, grammar.name(n), stmt))
+            value = _Substitute({n: grammar.name(held)}).visit(value)
+        return value
+
+    def _places(self, stmt: gast.AST) -> dict[int, int]:
+        """For all that is in the block of a statement, where in the block that is."""
+        return {
+            id(s): k
+            for k, top in enumerate(self.home[id(stmt)])
+            for s in grammar.statements([top])
+        }
+
+    def _apart(self, bindings: list[gast.AST], readers: list[gast.AST]) -> bool:
+        """Whether every reader of a name can only see one and the same binding."""
+        seen: set[int] = set()
+        for b in bindings:
+            places = self._places(b)
+            if any(id(other) in places for other in bindings if other is not b):
+                return False
+            own = [s for s in readers if id(s) in places]
+            if any(places[id(s)] <= places[id(b)] for s in own):
+                return False
+            seen.update(map(id, own))
+        return all(id(s) in seen for s in readers)
+
+    def _bound_in_use(
+        self, stmt: gast.Assign, name: str, bindings: list[gast.AST]
+    ) -> bool:
+        """Whether bindings of another name may fall where a second name is in use."""
+        places = self._places(stmt)
+        inside = [s for s in bindings if id(s) in places]
+        if not inside:
+            return False
+        used = [places[id(s)] for s in self.readers.get(name, ()) if id(s) in places]
+        first, last = places[id(stmt)], max(used, default=-1)
+        # A simple statement reads before it binds.
+        top = self.home[id(stmt)][last]
+        top = None if isinstance(top, grammar.COMPOUND) else top
+        return any(k <= first for k in used) or any(
+            first <= places[id(s)] <= last and not (s is top and s is not stmt)
+            for s in inside
+        )
+
     def _bindings(self, name: str) -> list[gast.AST]:
         """The statements that bind a name; ``x += e`` leaves an array what it is."""
         found = self.definitions.get(name, ())
         return [s for s in found if not isinstance(s, gast.AugAssign)]
-
-    def _steady(self, name: str, inside: set[int]) -> bool:
-        """Whether a name keeps its binding while a second name is in use."""
-        found = self._bindings(name)
-        again = sum(id(s) in inside for s in found)
-        return again == 0 or (len(found) == 1 and name not in self.flow.parameters)
 
     def _replaced(self, stmt: gast.AST) -> gast.AST:
         if isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name):
@@ -404,13 +557,15 @@ def _leads(place: gast.AST, path: gast.AST) -> bool:
     """Whether a path may go through a place."""
     steps, others = [], []
     for found, node in ((steps, place), (others, path)):
-        while isinstance(node, (gast.Subscript, gast.Attribute)):
+        while not isinstance(node, gast.Name):
             found.insert(0, node)
-            node = node.value
+            node = grammar.whole(node)
         found.insert(0, node)
     if len(steps) > len(others) or steps[0].id != others[0].id:
         return False
     for a, b in zip(steps[1:], others[1:], strict=False):
+        if grammar.is_view(a) or grammar.is_view(b):
+            return True
         if isinstance(a, gast.Attribute) or isinstance(b, gast.Attribute):
             if getattr(a, "attr", None) != getattr(b, "attr", None):
                 return False
@@ -420,14 +575,21 @@ def _leads(place: gast.AST, path: gast.AST) -> bool:
     return True
 
 
+def _indices(part: gast.Subscript) -> list[gast.AST]:
+    return part.slice.elts if isinstance(part.slice, gast.Tuple) else [part.slice]
+
+
+def _takes_none(index: gast.AST) -> bool:
+    """Whether an index may use up no axis: `None`, ``...`` or a boolean."""
+    known = isinstance(index, gast.Constant) and type(index.value) is not int
+    return known or isinstance(index, gast.Compare)
+
+
 def _is_path(value: gast.AST, local: Container[str]) -> bool:
     """Whether an expression leads from a local name to a part of its array."""
-    while True:
-        if isinstance(value, gast.Name):
-            return value.id in local
-        if isinstance(value, gast.Subscript):
-            value = value.value
-        elif isinstance(value, gast.Attribute) and value.attr == "T":
-            value = value.value
-        else:
+    while not isinstance(value, gast.Name):
+        plain = isinstance(value, gast.Subscript) or getattr(value, "attr", "") == "T"
+        if not plain and not (grammar.is_view(value) and not value.keywords):
             return False
+        value = grammar.whole(value)
+    return value.id in local

@@ -658,14 +658,14 @@ def transposed_view_named(a, x):
     return np.sum(a**2)
 
 
-@refused(draw(3, 4), 1.7)
+@kernel(draw(3, 4), 1.7)
 def reshape_written(a, s):
     a.reshape(-1)[5] = s * s
     a.ravel()[7] *= s
     return np.sum(a * a)
 
 
-@refused(draw(3, 4), 1.7)
+@kernel(draw(3, 4), 1.7)
 def reshaped_view_named(a, s):
     flat = a.reshape(-1)
     for k in range(1, 12, 3):
@@ -673,7 +673,7 @@ def reshaped_view_named(a, s):
     return np.sum(a * a)
 
 
-@refused(draw(3, 4), 1.7)
+@kernel(draw(3, 4), 1.7)
 def diagonal_and_flat_written(a, s):
     b = a[:, :3].copy()
     b.flat[2] = s
@@ -770,7 +770,7 @@ def repeated_indices_augmented(x, y, at):
     return np.sum(x**3)
 
 
-@refused(draw(4), draw(3), np.array([2, 0, 2]), wrt=(0, 1))
+@kernel(draw(4), draw(3), np.array([2, 0, 2]), wrt=(0, 1))
 def repeated_indices_added_at(x, y, at):
     z = np.zeros_like(x)
     np.add.at(z, at, y * y)
@@ -1186,7 +1186,7 @@ def arrays_of_an_object_written(layer, x):
     return np.sum(layer.w @ x) * layer.slope
 
 
-@refuses([draw(3), draw(3, seed=1)])
+@refused([draw(3), draw(3, seed=1)])
 def arrays_of_a_list_swapped(us):
     for _ in range(3):
         us[1][1:] = us[0][:-1] * us[1][1:]

@@ -34,7 +34,9 @@ FRESH = {
     runtime_rules.cholesky_adjoint, runtime_rules.diagonal_adjoint,
     runtime_rules.trace_adjoint, runtime_rules.take_adjoint,
     runtime_rules.take_along_adjoint, runtime_rules.tile_adjoint,
-    runtime_rules.repeat_adjoint, runtime_rules.stored_at,
+    runtime_rules.repeat_adjoint, runtime_rules.stored_at, np.resize,
+    runtime_rules.resize_adjoint, runtime_rules.along_axis,
+    runtime_rules.diagonal_places,
     runtime_rules.diag_adjoint,
 } | REDUCTIONS | TO_SCALAR  # fmt: skip
 # Element by element, but what needs no change is returned as it is.

@@ -30,10 +30,8 @@ class Effect:
 
 
 def root(node: gast.AST) -> str | None:
-    """The name that a chain of subscripts and attributes starts from."""
-    while isinstance(node, (gast.Subscript, gast.Attribute, gast.Starred)):
-        node = node.value
-    return node.id if isinstance(node, gast.Name) else None
+    """The name that a chain of subscripts, attributes and views starts from."""
+    return grammar.root(node) or None
 
 
 def stack_call(node: gast.AST) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ from sct.runtime_rules import (
     diagonal_adjoint,
     pad_adjoint,
     repeat_adjoint,
+    resize_adjoint,
     scatter,
     split_adjoint,
     take_adjoint,
@@ -139,6 +140,12 @@ def tile(out, A, reps, *, out_bar):
     return A_bar
 
 
+@adjoint(np.resize, wrt=("a",), linear=True)
+def resize(out, a, new_shape, *, out_bar):
+    a_bar = resize_adjoint(out_bar, a)
+    return a_bar
+
+
 @adjoint(np.repeat, wrt=("a",), linear=True)
 def repeat(out, a, repeats, axis=None, *, out_bar):
     a_bar = repeat_adjoint(out_bar, a, repeats, axis)
@@ -171,7 +178,7 @@ def roll(out, a, shift, axis=None, *, out_bar):
 
 
 @adjoint(np.sort, wrt=("a",))
-def sort(out, a, axis=-1, *, out_bar):
+def sort(out, a, axis=-1, kind=None, *, out_bar):
     if axis is None:
         a_bar = scatter(out_bar, np.ravel(a), np.argsort(np.ravel(a)))
         a_bar = np.reshape(a_bar, np.shape(a))

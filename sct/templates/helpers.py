@@ -12,9 +12,11 @@ import numpy as np
 from sct import runtime
 from sct.runtime import unbroadcast as unbroadcast_
 from sct.runtime_rules import (
+    along_axis,
     cast_adjoint,
     diag_adjoint,
     diagonal_adjoint,
+    diagonal_places,
     diff_adjoint,
     dot_adjoint_a,
     dot_adjoint_b,
@@ -31,6 +33,7 @@ from sct.runtime_rules import (
     matmul_adjoint_b,
     pad_adjoint,
     repeat_adjoint,
+    resize_adjoint,
     scatter,
     size_along,
     split_adjoint,
@@ -46,7 +49,7 @@ from sct.runtime_rules import (
 
 from .registry import adjoint, nondifferentiable
 
-nondifferentiable(size_along)
+nondifferentiable(size_along, along_axis, diagonal_places)
 
 
 @adjoint(unbroadcast_, wrt=("g",), zero=("x",), full=False, linear=True)
@@ -185,6 +188,12 @@ def repeat(out, g, a, repeats, axis=None, *, out_bar):
     return g_bar
 
 
+@adjoint(resize_adjoint, wrt=("g",), zero=("a",), linear=True)
+def resize(out, g, a, *, out_bar):
+    g_bar = np.resize(out_bar, np.shape(g))
+    return g_bar
+
+
 @adjoint(take_adjoint, wrt=("g",), zero=("a",), linear=True)
 def take(out, g, a, indices, axis=None, *, out_bar):
     g_bar = np.take(out_bar, indices, axis)
@@ -235,6 +244,7 @@ nondifferentiable(
         runtime.check_seed,
         runtime.check_rank,
         runtime.check_arrays,
+        runtime.check_contiguous,
         runtime.check_numbers,
     ),
 )

@@ -520,6 +520,9 @@ ARRAYS = [
         for rest in ((2,), (-1, 0), ((1, 2), (0, 1)))
     ],
     *[Row(np.sort, (_distinct, *rest)) for rest in ((), (0,), (None,))],
+    Row(np.sort, (_distinct,), {"kind": "stable"}),
+    *[Row(np.resize, (normal(2, 3), n)) for n in (4, (2, 3), (3, 5), 0)],
+    Row(np.resize, (0.7, 3)),
     *[
         Row(np.diag, (normal(*s), k))
         for s in ((3,), (3, 3), (3, 4))
@@ -608,6 +611,8 @@ HELPERS = [
     Row(helper.unstack_adjoint, (normal(2, 3), [0.0, 0.0, 0.0], 1)),
     Row(helper.tile_adjoint, (normal(4, 3), normal(2, 3), (2, 1))),
     Row(helper.repeat_adjoint, (normal(2, 6), normal(2, 3), 2, 1)),
+    Row(helper.resize_adjoint, (normal(2, 4), normal(2, 3))),
+    Row(helper.resize_adjoint, (normal(3), 0.5)),
     Row(helper.take_adjoint, (normal(2, 2), normal(2, 3), [0, 0], 1)),
     Row(helper.pad_adjoint, (normal(4, 5), normal(2, 3), 1)),
     Row(helper.sum_adjoint, (normal(3), [normal(3), 1.0, normal(1)])),

@@ -1,0 +1,779 @@
+"""Arrays that are written in place, by every way that NumPy has: right, or refused."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import sct
+
+from .test_kernels import check, draw
+
+CASES: list = []
+
+
+def case(*args, wrt=None):
+    """The function below, differentiated with respect to all of `args` or to `wrt`."""
+
+    def keep(f):
+        chosen = tuple(range(len(args))) if wrt is None else wrt
+        CASES.append(pytest.param(f, args, chosen, id=f.__name__))
+        return f
+
+    return keep
+
+
+# -- functions and methods that write into an array ------------------------------------
+@case(draw(5), draw(4, seed=1))
+def added_at_repeated_indices(x, y):
+    a = x * x
+    np.add.at(a, [0, 1, 1, -4], y * a[:4])
+    return np.sum(a**3)
+
+
+@case(draw(5), draw(4, seed=1), np.array([3, 0, 3, 3]), wrt=(0, 1))
+def subtracted_at_an_argument(x, y, k):
+    np.subtract.at(x, k, y * y)
+    return np.sum(x**3)
+
+
+@case(draw(4, 3), draw(2, 3, seed=1))
+def rows_added_at(a, y):
+    np.add.at(a, np.array([2, 2]), y * a[1:3])
+    np.add.at(a, (np.array([1, 1]), np.array([0, 0])), y[:, 1])
+    np.add.at(a, (slice(None), np.array([1, 1, 0])), y[0])
+    return np.sum(a**3)
+
+
+@case(draw(4, 3), 0.7)
+def a_number_added_at_a_row(a, s):
+    row = a[1]
+    np.add.at(row, [0, 0, 2], s * row[1])
+    np.add.at(row, slice(1, 3), s)
+    return np.sum(a**3)
+
+
+@case(draw(6), draw(6, seed=1), np.array([0, 0, 1, 2, 2, 2]), wrt=(0, 1))
+def histogram_in_a_loop(x, w, k):
+    total = np.zeros(3)
+    for _ in range(3):
+        np.add.at(total, k, w * x)
+        w = w * total[k]
+    return np.sum(total * total)
+
+
+@case(draw(4), draw(4, seed=1))
+def multiplied_at_places_that_differ(x, y):
+    np.multiply.at(x, slice(1, None), y[1:] * x[0])
+    np.divide.at(x, 2, y[0])
+    np.multiply.at(x, slice(None), 2.0)
+    return np.sum(x**3)
+
+
+@case(draw(4), draw(3, seed=1))
+def put_in_places(x, y):
+    a = x * x
+    np.put(a, [3, 0, 3], y)
+    np.put(a, [1, 2], a[0] * y[0])
+    a.put(np.array([1]), 2.0)
+    return np.sum(a**3)
+
+
+@case(draw(3, 4), draw(2, seed=1))
+def put_fewer_values_than_places(a, y):
+    np.put(a, [1, 5, 7, 10, 11], y * y)
+    return np.sum(a**3)
+
+
+@case(draw(3, 4), draw(3, seed=1))
+def placed_where(a, y):
+    np.place(a, a > 0.9, y * a[0, 0])
+    return np.sum(a**3)
+
+
+@case(draw(5), np.array([0, 1, 1, 0, 2]), draw(2, seed=1), wrt=(0, 2))
+def placed_by_a_mask_of_integers(x, mask, y):
+    a = x * x
+    np.place(a, mask, y)
+    return np.sum(a**3)
+
+
+@case(draw(3, 4), draw(3, 4, seed=1))
+def masked_put(a, b):
+    np.putmask(a, a > 0.9, a * b)
+    np.putmask(a, a < 0.6, 0.5)
+    return np.sum(a**3)
+
+
+@case(draw(3, 4), draw(4, seed=1), draw(3, 1, seed=2))
+def copied_where(a, row, column):
+    np.copyto(a, row * row, where=a > 0.9)
+    np.copyto(a, column, where=a < 0.7)
+    np.copyto(src=row, dst=a[1])
+    return np.sum(a**3)
+
+
+@case(draw(4, 4), draw(4, seed=1), 0.7)
+def diagonals_filled(a, d, s):
+    np.fill_diagonal(a, d * a[0])
+    b = a[:, :2] * s
+    np.fill_diagonal(b, s * s)
+    c = np.ones((3, 3, 3)) * s
+    np.fill_diagonal(c, d[:3])
+    return np.sum(a**3) + np.sum(b**3) + np.sum(c**3)
+
+
+@case(draw(3, 4), draw(3, 1, seed=1), draw(1, 4, seed=2))
+def put_along_axes(a, y, z):
+    np.put_along_axis(a, np.argmax(a, axis=1)[:, None], y * y, axis=1)
+    np.put_along_axis(a, np.argmin(a, axis=0)[None], z, 0)
+    np.put_along_axis(a, np.array([1, 3]), y[0, 0] * z[0, :2], None)
+    return np.sum(a**3)
+
+
+@case(draw(3, 4), np.array([0.9, 0.3, 1.4, 0.6, 1.1]))
+def sorted_in_place(a, x):
+    weights = np.arange(12.0).reshape(3, 4)
+    a *= a
+    a.sort()
+    a.sort(axis=0, kind="stable")
+    x.sort()
+    return np.sum(a * weights) + x[0] * x[3] ** 2
+
+
+@case(draw(4, 3))
+def rows_sorted_in_a_loop(a):
+    for row in a:
+        row.sort()
+        row[1:] *= row[:-1]
+    return np.sum(a * a)
+
+
+@case(draw(3), 0.4)
+def filled_by_a_method(x, s):
+    a = np.outer(x, x)
+    a[1].fill(s * a[0, 0])
+    a.T[2].fill(s)
+    return np.sum(a**3)
+
+
+@case(draw(4), draw(4, seed=1))
+def out_where(x, y):
+    z = x * y
+    np.divide(x, x - y, out=z, where=x > y)
+    np.log(y, out=z, where=y > 1.0)
+    np.multiply(z, 2.0, z, where=x < 1.0)
+    return np.sum(z**3)
+
+
+@case(np.array([-1.0, 0.7, 1.2]))
+def out_where_it_is_defined(x):
+    z = np.zeros(3)
+    np.log(x, out=z, where=x > 0.0)
+    np.divide(z, x, out=z, where=[False, True, True])
+    return np.sum(z * z) + x[0]
+
+
+@case(draw(3, 4), draw(4, seed=1), draw(3, seed=2))
+def out_where_shapes_differ(a, row, column):
+    z = a * 1.0
+    np.multiply(row, column[:, None], out=z, where=a > 0.9)
+    np.exp(row, out=z, where=row > 1.0)
+    return np.sum(z * z)
+
+
+@case(draw(3), 0.7)
+def lists_stored(x, s):
+    a = np.zeros(4)
+    a[1:3] = [x[0] * s, x[1]]
+    a[[0, 3]] = (s, x[2] * x[2])
+    a[:2] += [x[2], s]
+    return np.sum(a**3)
+
+
+# -- through other shapes --------------------------------------------------------------
+@case(draw(2, 3), 0.7)
+def flat_elements(a, s):
+    a.flat[4] = s * a[0, 0]
+    a.flat[[0, 5]] *= s
+    a.flat[1:3] += a.flat[3:5]
+    return np.sum(a**3)
+
+
+@case(draw(2, 3), 0.7)
+def flat_named(a, s):
+    f = a.flat
+    for k in range(1, 6):
+        f[k] = f[k - 1] * s + f[k]
+    return np.sum(a**3)
+
+
+@case(draw(2, 3))
+def values_of_the_flat_iterator_are_copies(a):
+    f = a.flat
+    part = f[1:4]
+    a[0] = 2.0 * a[1]
+    return np.sum(part * part) * a[0, 1]
+
+
+@case(draw(4), 0.7)
+def another_shape_named(x, s):
+    a = x * x
+    m = a.reshape(2, 2)
+    m[0] = m[1] * s
+    m[:, 1] *= m[:, 0]
+    a[0] += m[1, 1]
+    return np.sum(a**3) * np.sum(m)
+
+
+@case(draw(12))
+def shape_of_a_shape(x):
+    m = x.reshape(3, 4)
+    t = np.reshape(m, (2, 2, 3))
+    t[0, 1] = m[0, :3] * x[-1]
+    m[2] *= t[0, 0, 0]
+    return np.sum(x**3)
+
+
+@case(draw(3, 4))
+def row_in_another_shape(a):
+    for row in a:
+        pairs = row.reshape(2, 2)
+        pairs[0] += pairs[1] * row[3]
+    return np.sum(a**3)
+
+
+@case(draw(3, 4))
+def whole_of_another_shape(a):
+    f = np.ravel(a)
+    f *= f[::-1].copy()
+    g = a.ravel()
+    g += f[0]
+    return np.sum(a**3) + np.dot(f, g)
+
+
+@case(draw(3, 4), draw(3, seed=1))
+def axes_exchanged(a, x):
+    s = a.swapaxes(0, 1)
+    s[0] = x * s[1]
+    np.transpose(a)[2] *= x
+    a.transpose(1, 0)[3, 1:] = x[1:]
+    return np.sum(a**3)
+
+
+@case(draw(1, 4))
+def squeezed(a):
+    v = a.squeeze()
+    v[1:] *= v[:-1]
+    np.squeeze(a, 0)[0] = v[3]
+    return np.sum(a**3)
+
+
+@case(draw(6), 3, wrt=(0,))
+def shape_known_when_it_runs(x, n):
+    m = x.reshape(n, -1)
+    for i in range(1, n):
+        m[i] = m[i - 1] * m[i]
+    return np.sum(x * x)
+
+
+@case(draw(3, 2))
+def adjoint_that_comes_in_another_order(a):
+    b = a * a
+    b.reshape(-1)[2] = b[0, 0] * 3.0
+    c = b.T * np.arange(6.0).reshape(2, 3)
+    return np.sum(c * c)
+
+
+@case(draw(3, 2), draw(2, 3, seed=1))
+def reshaped_in_a_loop_beside_products(a, w):
+    b = a * 1.0
+    for _ in range(3):
+        b.reshape(-1)[1:4] *= b.ravel()[2:5]
+        b = (w.T * b.T.copy().T) * b
+    return np.sum(b)
+
+
+@case(draw(4, 3))
+def read_in_another_shape_after_a_write(a):
+    f = a.reshape(-1)
+    s = np.sum(f * f)
+    a[0] *= s
+    return s * f[0] + np.dot(f[:3], f[3:6])
+
+
+# -- before and after in one statement -------------------------------------------------
+@case(draw(5))
+def both_sides(x):
+    x[1:-1] = x[:-2] * x[2:] - x[1:-1] * x[0]
+    x[0] = x[0] * x[-1]
+    return np.sum(x**3)
+
+
+@case(draw(5))
+def overlap_to_the_right(x):
+    x[1:] = x[:-1]
+    x[1:] *= x[:-1]
+    x[2:] += x[:-2] * x[2:]
+    return np.sum(x**3)
+
+
+@case(draw(6))
+def overlap_with_steps(x):
+    x[::2] = x[1::2] * x[::2]
+    x[::-1] = x * x
+    x[1:5] -= x[4:0:-1]
+    return np.sum(x**3)
+
+
+@case(draw(4))
+def a_shift_in_a_loop(x):
+    for _ in range(3):
+        x[1:] = x[:-1] * x[1:]
+        x[0] = x[-1]
+    return np.sum(x * x)
+
+
+@case(draw(4, 4))
+def rows_exchanged(a):
+    a[[0, 1]] = a[[1, 0]]
+    a[:, [0, 3]] = a[:, [3, 0]] * a[:, [1, 2]]
+    a[[2, 3]] *= a[[3, 2]]
+    return np.sum(a**3)
+
+
+@case(draw(4, 4))
+def rows_exchanged_one_by_one(a):
+    for i in range(2):
+        a[i], a[3 - i] = a[3 - i].copy(), a[i].copy()
+        a[i] *= a[3 - i]
+    return np.sum(a * np.arange(16.0).reshape(4, 4))
+
+
+@case(draw(3, 3))
+def pivoted(a):
+    for k in range(2):
+        p = k + int(np.argmax(np.abs(a[k:, k])))
+        a[[k, p]] = a[[p, k]]
+        for i in range(k + 1, 3):
+            a[i, k] /= a[k, k]
+            a[i, k + 1 :] -= a[i, k] * a[k, k + 1 :]
+    return a[0, 0] * a[1, 1] + a[2, 2] * a[2, 0]
+
+
+@case(draw(5))
+def elements_rotated(x):
+    x[0], x[1], x[2] = x[2] * x[0], x[0], x[1]
+    x[3], x[4] = x[4], x[3] * x[0]
+    return np.sum(x * x * np.arange(1.0, 6.0))
+
+
+@case(draw(5))
+def bubbles(x):
+    for i in range(4):
+        for j in range(4 - i):
+            if x[j] > x[j + 1]:
+                x[j], x[j + 1] = x[j + 1], x[j]
+    return np.sum(x**2 * np.arange(5.0))
+
+
+@case(draw(6))
+def index_read_from_what_is_written(x):
+    k = np.argsort(x)
+    x[k] = x[k[::-1]] * x
+    x[k[0]] += x[k[1]] * x[k[2]]
+    return np.sum(x**3)
+
+
+@case(draw(3))
+def chained_targets(x):
+    a, b = np.zeros(3), np.zeros(3)
+    a[:] = b[1:] = x[0]
+    a[0] = b[0] = x[1] * a[2]
+    return np.sum(a * b * x)
+
+
+@case(draw(4))
+def walrus_and_store(x):
+    a = x * x
+    a[1] = (t := a[0] * x[1]) * t
+    a[2:] = (a[:2] * t)[::-1]
+    return np.sum(a) * t
+
+
+# -- two names for one array -----------------------------------------------------------
+@case(draw(4))
+def two_names_in_turn(x):
+    a = x * x
+    b = a
+    for i in range(1, 4):
+        a[i] *= b[i - 1]
+        b[i - 1] += a[i]
+    return np.sum(a * b)
+
+
+@case(draw(4), draw(4, seed=1))
+def names_that_change_hands(u, v):
+    for _ in range(3):
+        u[1:] *= v[:-1]
+        u, v = v, u
+        u[0] = v[3] * u[0]
+    return np.sum(u * u * v)
+
+
+@case(draw(3), draw(3, seed=1), draw(3, seed=2))
+def three_buffers(u, v, w):
+    for _ in range(4):
+        w[:] = u * v
+        w[1:] += u[:-1]
+        u, v, w = v, w, u
+    return np.sum(u * v * w)
+
+
+@case(draw(4), 3, wrt=(0,))
+def buffer_swapped_by_a_third_name(x, n):
+    old, new = x.copy(), np.zeros(4)
+    for _ in range(n):
+        new[:-1] = old[1:] * old[:-1]
+        new[-1] = old[0]
+        spare = old
+        old = new
+        new = spare
+    return np.sum(old * old) + new[0]
+
+
+@case(draw(3, 3))
+def rows_named_and_whole_read(a):
+    first, last = a[0], a[-1]
+    first += last * last
+    last *= first
+    return np.sum(a**3) + np.sum(first * last)
+
+
+@case(draw(3, 3))
+def row_read_after_the_array_is_written(a):
+    row = a[1]
+    a[1, 0] = a[0, 0] * a[2, 2]
+    a *= 2.0
+    s = np.sum(row * row)
+    a[:] = 1.0
+    return s * np.sum(row)
+
+
+@case(draw(4, 4))
+def block_named(a):
+    block = a[1:3, 1:3]
+    block *= a[:2, :2]
+    block[0] += block[1]
+    block.T[0] = a[3, :2]
+    return np.sum(a**3)
+
+
+@case(draw(3, 3))
+def column_of_a_transpose(a):
+    t = a.T
+    column = t[:, 1]
+    column[1:] *= column[:-1]
+    t[2] = column.copy()
+    return np.sum(a**3)
+
+
+@case(draw(3, 4))
+def rows_changed_in_a_loop(a):
+    total = np.zeros(4)
+    for row in a:
+        row += total
+        total += row[::-1] * row
+        row /= total[0]
+    return np.sum(a * a) + np.sum(total)
+
+
+@case(draw(4, 3))
+def index_that_moves_on(a):
+    i = 0
+    while i < 3:
+        row = a[i]
+        i += 1
+        row[0] = row[1] * a[i, 2]
+    return np.sum(a**3)
+
+
+@case(draw(4, 3))
+def index_that_a_loop_takes_over(a):
+    i = 3
+    row = a[i]
+    for i in range(3):
+        row[i] *= a[i, 0]
+        a[i] += row
+    return np.sum(a**3)
+
+
+@case(draw(3, 4))
+def size_that_changes(a):
+    n = 2
+    pairs = a.reshape(-1, n)
+    n = 3
+    pairs[n] *= pairs[0]
+    rest = a[n - 2 :]
+    n = 0
+    rest[n] += rest[1] * a[n]
+    return np.sum(a**3)
+
+
+@case(draw(3, 4), draw(3, seed=1))
+def rows_counted(a, x):
+    for i, row in enumerate(a):
+        row[:i] = x[i]
+        row[i:] *= row[i]
+    for row, v in zip(a[::-1], x):
+        row -= v
+    return np.sum(a**3)
+
+
+@case(draw(2, 3, 2))
+def rows_of_rows(a):
+    for plane in a:
+        for row in plane:
+            row *= row[::-1].copy()
+        plane[0] += plane[1]
+    return np.sum(a**3)
+
+
+@case(draw(3, 3))
+def array_augmented_by_itself(a):
+    a += a
+    a *= a.T.copy()
+    a -= a[0]
+    return np.sum(a**3)
+
+
+@case(draw(3, 3))
+def augmented_by_its_transpose(a):
+    a += a.T
+    a[:] = a @ a
+    return np.sum(a * a)
+
+
+@case(draw(3), 0.3)
+def copy_is_no_second_name(x, s):
+    a = x * s
+    b = a.copy()
+    a[0] = 5.0 * s
+    b *= a
+    c = +b
+    b[1] = 0.0
+    return np.sum(c * b) + np.sum(a)
+
+
+@case(draw(4), True, wrt=(0,))
+def name_chosen_by_a_branch(x, first):
+    a, b = x * x, x + 1.0
+    if first:
+        a[1:] *= b[:-1]
+    else:
+        b[1:] *= a[:-1]
+    a[0] = b[3]
+    return np.sum(a * b)
+
+
+@case(draw(5))
+def written_until(x):
+    i = 0
+    while x[i] < 1.3 and i < 3:
+        x[i + 1] *= x[i]
+        i += 1
+        if x[i] > 2.0:
+            break
+        x[0] += x[i]
+    return np.sum(x**2)
+
+
+@case(draw(4))
+def element_named_before_it_is_written(x):
+    first = x[0]
+    x[0] = x[1] * first
+    x[1] = first * x[0]
+    last = x[3]
+    x[2:] = first
+    return first * last * np.sum(x)
+
+
+@case(draw(3), draw(3, seed=1))
+def out_onto_an_operand(x, y):
+    a = x * y
+    np.multiply(a, a, out=a)
+    np.add(a[1:], a[:-1], out=a[1:])
+    np.negative(a, a)
+    b = np.exp(a, out=y)
+    b *= y
+    return np.sum(a * y)
+
+
+@case(draw(3, 3), draw(3, 3, seed=1))
+def cumulated_onto_itself(a, b):
+    np.cumsum(a * b, axis=0, out=a)
+    np.clip(a, 0.5, 2.5, out=b)
+    a.clip(0.1, 1.5, out=a)
+    return np.sum(a**3) + np.sum(b**2)
+
+
+@case(draw(4))
+def single_precision_stays(x):
+    a = np.zeros(4, dtype=np.float64)
+    a[1:] = x[1:] * 2
+    a[0] = 3
+    a[np.array([True, False, True, False])] *= x[:2]
+    return np.sum(a**2)
+
+
+@case(draw(3))
+def empty_places(x):
+    a = x * x
+    a[3:] = x[3:]
+    a[a > 100.0] = x[0]
+    np.add.at(a, np.array([], dtype=int), 1.0)
+    return np.sum(a * x)
+
+
+@pytest.mark.parametrize("f, args, wrt", CASES)
+def test_gradient(f, args, wrt):
+    check(f, args, wrt)
+
+
+# -- refused ---------------------------------------------------------------------------
+def multiplied_at_unknown_places(x, k):
+    a = x * x
+    np.multiply.at(a, k, 2.0)
+    return np.sum(a)
+
+
+def greater_of_repeated(x):
+    a = x * x
+    np.maximum.at(a, [0, 0], x[1:3])
+    return np.sum(a)
+
+
+def partitioned(x):
+    a = x * x
+    a.partition(1)
+    return a[0]
+
+
+def put_modulo(x):
+    a = x * x
+    np.put(a, [7], x[0], mode="wrap")
+    return np.sum(a)
+
+
+def resized(x):
+    a = x * x
+    a.resize((2, 2))
+    return np.sum(a)
+
+
+def locked(x):
+    a = x * x
+    a.setflags(write=False)
+    return np.sum(a)
+
+
+def real_parts(x):
+    z = x * 1j
+    z.real[0] = x[0]
+    return np.sum(np.abs(z))
+
+
+def diagonal_of_another_order(x):
+    a = np.outer(x, x)
+    f = a.ravel("F")
+    f[1] = x[0]
+    return np.sum(a)
+
+
+def diagonal_view(x):
+    a = np.outer(x, x)
+    d = np.diagonal(a)
+    d[0] = x[0]
+    return np.sum(a)
+
+
+def wrapped_diagonal(x):
+    a = np.outer(x, x)[:, :1]
+    np.fill_diagonal(a, x[0], wrap=True)
+    return np.sum(a)
+
+
+def helper_fills(a, x):
+    a.fill(2.0)
+    return x * x
+
+
+def helper_sorts_an_argument(x):
+    a = x * x
+    y = helper_fills(a, x)
+    return np.sum(a * y)
+
+
+@pytest.mark.parametrize(
+    "f, line",
+    [
+        (multiplied_at_unknown_places, 2),
+        (greater_of_repeated, 2),
+        (partitioned, 2),
+        (put_modulo, 2),
+        (resized, 2),
+        (locked, 2),
+        (real_parts, 2),
+        (diagonal_of_another_order, 2),
+        (diagonal_view, 2),
+        (wrapped_diagonal, 2),
+        (helper_sorts_an_argument, 2),
+    ],
+)
+def test_refused(f, line):
+    with pytest.raises(sct.UnsupportedError) as caught:
+        sct.grad(f)
+    assert caught.value.filename == __file__
+    assert caught.value.lineno == inspect.getsourcelines(f)[1] + line
+
+
+# -- views that may be copies ----------------------------------------------------------
+def written_by_another_shape(a):
+    f = a.reshape(-1)
+    f[1] = f[0] * 2.0
+    return np.sum(a * a)
+
+
+def local_written_by_another_shape(a):
+    b = a.T
+    b.ravel()[1] = 2.0
+    return np.sum(b * b)
+
+
+def part_written_by_another_shape(a):
+    b = a * 2.0
+    for k in range(2):
+        part = b[:, 1:]
+        part.reshape(-1)[k] = a[0, k]
+    return np.sum(b * b)
+
+
+@pytest.mark.parametrize(
+    "f, a",
+    [
+        (written_by_another_shape, draw(3, 4).T),
+        (written_by_another_shape, draw(3, 4)[:, ::2]),
+        (local_written_by_another_shape, draw(3, 4)),
+        (part_written_by_another_shape, draw(3, 4)),
+    ],
+)
+def test_another_shape_that_is_a_copy(f, a):
+    given = a.copy()
+    df = sct.grad(f)
+    with pytest.raises(sct.ArgumentError, match="not contiguous"):
+        df(a)
+    np.testing.assert_array_equal(a, given)
+
+
+def test_another_shape_of_a_contiguous_argument():
+    check(written_by_another_shape, (draw(3, 4),), (0,))
