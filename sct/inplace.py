@@ -261,7 +261,8 @@ class _Forms:
             return False
         target = gast.Subscript(a, self.index(indices), gast.Store())
         func = self.at.value.func
-        self.add(grammar.Scatter(target, AT[ufunc](), self.array(b), func))
+        made = grammar.Scatter(target, AT[ufunc](), self.array(b), func)
+        self.add(gast.copy_location(made, self.at))
 
     # -- pieces --------------------------------------------------------------------
     def add(self, stmt: gast.AST) -> None:

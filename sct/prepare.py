@@ -27,7 +27,7 @@ from sct import grammar
 from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
-from sct.refusals import ATTRIBUTE, GROWING, PART, REPEATED
+from sct.refusals import ATTRIBUTE, GROWING, REPEATED
 
 
 class Prepared:
@@ -153,11 +153,8 @@ class _Preparation:
             target = stmt.targets[0]
         else:
             target = stmt.target
-        inside = list(gast.walk(target.value))
         if not grammar.root(target):
             raise unsupported(self.source, stmt, "this assignment", *ATTRIBUTE)
-        if any(getattr(n, "attr", "T") in ("real", "imag", "flat") for n in inside):
-            raise unsupported(self.source, stmt, "this assignment", *PART)
         if isinstance(stmt, gast.Assign):
             return [stmt]
         adds = isinstance(stmt.op, (gast.Add, gast.Sub))

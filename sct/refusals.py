@@ -30,7 +30,7 @@ GROWING = (
     "Take its length before: `n = len(values)`, then `for i in range(n)`.",
 )
 PART = (
-    "it writes into an array by way of its real or imaginary part or its flat view",
+    "it writes into an array by way of its real or imaginary part",
     "Write into the array itself: `z[0] = ...`.",
 )
 REPEATED = (

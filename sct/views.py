@@ -31,6 +31,7 @@ from sct import grammar
 from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
+from sct.refusals import PART
 from sct.sharing import Sharing
 
 # Functions that are methods of the same name, and how many arguments they have.
@@ -404,8 +405,10 @@ class _Paths:
             return True
         for write in self.flow.seconds[name]:
             if not self._may_be_number(write):
+                part = getattr(stmt.value, "attr", "") in ("real", "imag")
+                why = PART if part else WHY
                 raise unsupported(
-                    self.source, stmt, "this second name of an array", *WHY
+                    self.source, stmt, "this second name of an array", *why
                 )
             self.unclear.add(id(write))
         return False

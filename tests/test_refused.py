@@ -526,12 +526,23 @@ ROWS = [
         """,
     ),
     row(
-        "flat view written",
-        "real or imaginary part or its flat view",
+        "real part written",
+        "real or imaginary part",
         """
         def f(x):
-            «x.flat[0] = 2.0»
-            return np.sum(x * x)
+            z = x * x
+            «z.real[0] = 2.0»
+            return np.sum(z * z)
+        """,
+    ),
+    row(
+        "multiplied where an index may be repeated",
+        "may name an element twice",
+        """
+        def f(x, k):
+            z = x * x
+            «np.multiply.at(z, k, 2.0)»
+            return np.sum(z)
         """,
     ),
     row(
