@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 import sct
-from generated_examples import arrays, loops, networks, scalars
+from generated_examples import arrays, inplace, loops, models, networks, scalars
 
 HERE = Path(__file__).parent
 
@@ -47,6 +47,10 @@ def one_hot(labels: list[int]) -> np.ndarray:
 def definite(n: int) -> np.ndarray:
     a = some(n, n)
     return a @ a.T + n * np.eye(n)
+
+
+def layer(rows: int, columns: int) -> dict[str, np.ndarray]:
+    return {"w": some(rows, columns), "b": some(columns)}
 
 
 SIGNS = np.array([1.0, -1.0, 1.0, 1.0, -1.0])
@@ -147,6 +151,27 @@ EXAMPLES = [
     Example(arrays.total_variation, "grad", 0, (some(4, 5), 1e-2)),
     Example(arrays.chain, "grad", 0, (some(4, 3),)),
     Example(arrays.projectile, "vjp", (0, 1), (some(3), 0.1)),
+    Example(inplace.diffuse, "grad", (0, 1), (some(7), 0.2, 3)),
+    Example(inplace.seidel, "grad", "a", (some(5, 5), 2)),
+    Example(inplace.durbin, "grad", 0, (0.4 * some(5),)),
+    Example(
+        models.deep_network,
+        "grad",
+        "layers",
+        ([layer(3, 4), layer(4, 2)], some(5, 3), some(5, 2)),
+    ),
+    Example(
+        models.autoencoder,
+        "value_and_grad",
+        0,
+        ({"encoder": layer(4, 2), "decoder": layer(2, 4)}, some(5, 4), 0.1),
+    ),
+    Example(
+        models.chain_energy,
+        "grad",
+        (0, 1),
+        ([models.Spring(2.0, 0.3, 0.1), models.Spring(1.0, 0.2, 0.4)], some(2)),
+    ),
 ]
 
 

@@ -6,6 +6,7 @@ A temporary is named after the operation that it holds::
     np.exp(z)   ->  exp
     x.sum()     ->  sum_        (`sum` is a builtin)
     u[1:-1]     ->  u_item
+    p["w"]      ->  w
 
 and takes the smallest suffix that is free (``quot_2``) when the word is taken.
 """
@@ -82,6 +83,9 @@ def noun(node: gast.AST) -> str:
         own = isinstance(node.func, gast.Name) and word not in RESERVED
         return f"{word}_value" if own else word
     if isinstance(node, gast.Subscript):
+        key = getattr(node.slice, "value", None)
+        if isinstance(key, str) and key.isidentifier():
+            return key.strip("_") or "item"
         base = _last_word(node.value)
         return f"{base}_item" if base else "item"
     if isinstance(node, (gast.Attribute, gast.Name)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import inspect
 import re
@@ -13,6 +14,8 @@ import pytest
 
 import sct
 from generated_examples.regenerate import EXAMPLES, HERE, Example
+
+from .test_kernels import leaves, mapped, matching
 
 QUOTE = re.compile(r"\s*# L(\d+): (.*)")
 
@@ -36,18 +39,29 @@ def indices(example: Example) -> list[int]:
     return [names.index(w) if isinstance(w, str) else w for w in wrt]
 
 
-def slopes(example: Example, index: int, seed: object) -> np.ndarray:
-    """Central differences of fourth order in one argument, weighted by the seed."""
+def slopes(example: Example, index: int, part: int, seed: object) -> np.ndarray:
+    """Central differences of fourth order in one argument, weighted by the seed.
+
+    Of an argument that is a structure, those in one of its numbers or arrays.
+    """
     step = 3e-4
-    x = np.asarray(example.arguments[index], dtype=float)
+    whole = example.arguments[index]
+    x = np.asarray(leaves(whole)[part], dtype=float)
     out = np.zeros_like(x)
     for i in np.ndindex(x.shape):
 
         def value(shift, i=i):
-            moved = x.copy()
-            moved[i] += shift * step
-            arguments = list(example.arguments)
-            arguments[index] = moved if x.shape else float(moved)
+            count = iter(range(len(leaves(whole))))
+
+            def change(leaf):
+                if next(count) != part:
+                    return leaf.copy() if np.ndim(leaf) else leaf
+                moved = x.copy()
+                moved[i] += shift * step
+                return moved if x.shape else float(moved)
+
+            arguments = copy.deepcopy(list(example.arguments))
+            arguments[index] = mapped(whole, change)
             return np.sum(seed * np.asarray(example.function(*arguments)))
 
         near, far = value(1) - value(-1), value(2) - value(-2)
@@ -91,22 +105,23 @@ def test_comments_quote_the_source(example):
 @each
 def test_numbers(example):
     f_bar = saved(example)
-    given = [a.copy() if isinstance(a, np.ndarray) else a for a in example.arguments]
-    out = example.function(*example.arguments)
+    given = copy.deepcopy(list(example.arguments))
+    out = example.function(*copy.deepcopy(example.arguments))
     seed = 1.7 + 0.1 * np.arange(np.size(out)).reshape(np.shape(out))
     if np.ndim(out) == 0:
         seed = float(seed)
     got = f_bar(*given, out_bar=seed)
-    for before, after in zip(example.arguments, given, strict=True):
+    for before, after in zip(leaves(example.arguments), leaves(given), strict=True):
         np.testing.assert_array_equal(after, before, "an argument was modified")
     if example.mode != "grad":
         value, got = got
         np.testing.assert_array_equal(value, out)
     got = got if isinstance(example.wrt, tuple) else (got,)
-    for index, bar in zip(indices(example), got, strict=True):
-        want = slopes(example, index, seed)
-        assert np.shape(bar) == want.shape
-        np.testing.assert_allclose(bar, want, rtol=1e-7, atol=1e-9)
+    for index, whole in zip(indices(example), got, strict=True):
+        for part, bar in enumerate(matching(example.arguments[index], whole)):
+            want = slopes(example, index, part, seed)
+            assert np.shape(bar) == want.shape
+            np.testing.assert_allclose(bar, want, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -120,5 +135,5 @@ def test_seed_may_be_an_array_without_dimensions(example):
         got, want = got[1], want[1]
     if not isinstance(example.wrt, tuple):
         got, want = (got,), (want,)
-    for a, b in zip(got, want, strict=True):
+    for a, b in zip(leaves(got), leaves(want), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-14)
