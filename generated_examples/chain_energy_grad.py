@@ -37,8 +37,8 @@ def chain_energy_grad(springs, ends, *, out_bar=1.0):
 
     # Backward sweep.
     # L41: return energy
-    ends_bar = zero_like(ends)
-    springs_bar = zero_like(springs)
+    ends_bar = zero_structure(ends)
+    springs_bar = zero_structure(springs)
     # L37: for spring, end in zip(springs, ends):
     for i in reversed(range(min(len(springs), len(ends)))):
         stretch = stretch_stack.pop()
@@ -72,32 +72,33 @@ def check_scalar_result(function, out):
 
 
 def restored(x_bar, x):
-    """Return an adjoint as the kind of container that its argument is."""
-    if isinstance(x, dict):
-        return {k: restored(x_bar[k], v) for k, v in x.items()}
-    if isinstance(x, (list, tuple)):
-        parts = [restored(u, v) for u, v in zip(x_bar, x, strict=True)]
-        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
-    if hasattr(x, "__dict__") and not hasattr(x, "dtype"):
-        for name, value in vars(x).items():
-            object.__setattr__(x_bar, name, restored(getattr(x_bar, name), value))
-    return x_bar
+    """Return an adjoint as the kind of structure that its argument is.
 
-
-def zero_like(x):
-    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype.
-
-    The zero of a list or tuple is a list, that of a dict a dict; None stands for the
-    zero of what has no derivative.
+    None stands where the argument has no float, complex number or array of these.
     """
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
-        if isinstance(x, (float, int)):
-            return 0.0
-        return 0j if isinstance(x, complex) else zero_structure(x)
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+    if hasattr(x, "dtype"):
+        return x_bar if x.dtype.kind in "fc" else None
+    if isinstance(x, (float, complex)):
+        return x_bar
+    if isinstance(x, dict):
+        return rebuilt(x, {k: restored(x_bar[k], v) for k, v in x.items()})
+    if isinstance(x, (list, tuple)):
+        return rebuilt(x, [restored(u, v) for u, v in zip(x_bar, x, strict=True)])
+    held = attributes(x).items()
+    parts = {name: restored(getattr(x_bar, name), value) for name, value in held}
+    found = any(part is not None for part in parts.values())
+    return rebuilt(x, parts) if found else None
+
+
+def zero_structure(x):
+    """Return the zero that adds to adjoints of a container or object, part by part."""
+    if isinstance(x, dict):
+        return {k: zero_structure(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        zeros = [zero_structure(v) for v in x]
+        return Parts(zip(x._fields, zeros)) if hasattr(x, "_fields") else zeros
+    zeros = {name: zero_structure(value) for name, value in attributes(x).items()}
+    return Parts(zeros) if zeros else zero_like(x)
 
 
 def describe(x):
@@ -118,15 +119,76 @@ def describe(x):
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
-def zero_structure(x):
-    """Return the zero of a container or object, part by part."""
+def attributes(x):
+    """Return what an object holds, by name; a value that is no object holds nothing."""
+    if isinstance(x, type) or type(x).__module__ in ("builtins", "numpy"):
+        return {}
+    held = dict(getattr(x, "__dict__", {}))
+    for kind in type(x).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in [slots] if isinstance(slots, str) else slots:
+            if not name.startswith("__") and hasattr(x, name):
+                held[name] = getattr(x, name)
+    return held
+
+
+def rebuilt(x, parts):
+    """Return an object or container of the kind of `x` that has other parts."""
     if isinstance(x, dict):
-        return {k: zero_like(v) for k, v in x.items()}
+        whole = x.copy()
+        whole.update(parts)
+        return whole
     if isinstance(x, (list, tuple)):
-        return [zero_like(v) for v in x]
-    if not hasattr(x, "__dict__") or callable(x):
-        return None
-    zero = object.__new__(type(x))
-    for name, value in vars(x).items():
-        object.__setattr__(zero, name, zero_like(value))
-    return zero
+        return x._make(parts) if hasattr(x, "_fields") else type(x)(parts)
+    whole = object.__new__(type(x))
+    for name, value in parts.items():
+        object.__setattr__(whole, name, value)
+    return whole
+
+
+class Parts:
+    """The adjoint of an object or named tuple while it grows: its parts, by name.
+
+    They may be changed, whatever the class that they are the parts of says to that.
+    """
+
+    def __init__(self, parts):
+        self.__dict__.update(parts)
+
+    def __len__(self):
+        return len(self.__dict__)
+
+    def __getitem__(self, index):
+        return list(self.__dict__.values())[index]
+
+    def __setitem__(self, index, value):
+        self.__dict__[list(self.__dict__)[index]] = value
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise TypeError(
+            f"`.{name}` is nothing that the object holds: its class finds it when "
+            "it is read, and no derivative goes back through that; write what it is "
+            "made of"
+        )
+
+
+def zero_like(x):
+    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype.
+
+    The zero of a list or tuple is a list, that of a dict a dict; None stands for the
+    zero of what has no derivative.
+    """
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        if isinstance(x, dict):
+            return {k: zero_like(v) for k, v in x.items()}
+        if isinstance(x, (list, tuple)):
+            return [zero_like(v) for v in x]
+        if isinstance(x, (float, int)):
+            return 0.0
+        return 0j if isinstance(x, complex) else None
+    if dtype.kind not in "fc":
+        dtype = np.dtype(float)
+    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)

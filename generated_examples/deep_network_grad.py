@@ -26,7 +26,7 @@ def deep_network_grad(layers, x, y, *, out_bar=1.0):
     # Backward sweep.
     # L15: return np.mean((x - y) ** 2)
     x_bar = unbroadcast(2.0 * out_bar / np.size(diff**2) * diff, x)
-    layers_bar = zero_like(layers)
+    layers_bar = zero_structure(layers)
     # L13: for layer in layers:
     for i in reversed(range(len(layers))):
         # L14: x = np.tanh(x @ layer["w"] + layer["b"])
@@ -75,16 +75,22 @@ def matmul_adjoint_b(g, a, b):
 
 
 def restored(x_bar, x):
-    """Return an adjoint as the kind of container that its argument is."""
+    """Return an adjoint as the kind of structure that its argument is.
+
+    None stands where the argument has no float, complex number or array of these.
+    """
+    if hasattr(x, "dtype"):
+        return x_bar if x.dtype.kind in "fc" else None
+    if isinstance(x, (float, complex)):
+        return x_bar
     if isinstance(x, dict):
-        return {k: restored(x_bar[k], v) for k, v in x.items()}
+        return rebuilt(x, {k: restored(x_bar[k], v) for k, v in x.items()})
     if isinstance(x, (list, tuple)):
-        parts = [restored(u, v) for u, v in zip(x_bar, x, strict=True)]
-        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
-    if hasattr(x, "__dict__") and not hasattr(x, "dtype"):
-        for name, value in vars(x).items():
-            object.__setattr__(x_bar, name, restored(getattr(x_bar, name), value))
-    return x_bar
+        return rebuilt(x, [restored(u, v) for u, v in zip(x_bar, x, strict=True)])
+    held = attributes(x).items()
+    parts = {name: restored(getattr(x_bar, name), value) for name, value in held}
+    found = any(part is not None for part in parts.values())
+    return rebuilt(x, parts) if found else None
 
 
 def unbroadcast(g, x):
@@ -122,20 +128,15 @@ def unbroadcast(g, x):
     return g
 
 
-def zero_like(x):
-    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype.
-
-    The zero of a list or tuple is a list, that of a dict a dict; None stands for the
-    zero of what has no derivative.
-    """
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
-        if isinstance(x, (float, int)):
-            return 0.0
-        return 0j if isinstance(x, complex) else zero_structure(x)
-    if dtype.kind not in "fc":
-        dtype = np.dtype(float)
-    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+def zero_structure(x):
+    """Return the zero that adds to adjoints of a container or object, part by part."""
+    if isinstance(x, dict):
+        return {k: zero_structure(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        zeros = [zero_structure(v) for v in x]
+        return Parts(zip(x._fields, zeros)) if hasattr(x, "_fields") else zeros
+    zeros = {name: zero_structure(value) for name, value in attributes(x).items()}
+    return Parts(zeros) if zeros else zero_like(x)
 
 
 def sum_to_product(g, a, b):
@@ -155,6 +156,33 @@ def size_along(a, axis):
     return size
 
 
+def attributes(x):
+    """Return what an object holds, by name; a value that is no object holds nothing."""
+    if isinstance(x, type) or type(x).__module__ in ("builtins", "numpy"):
+        return {}
+    held = dict(getattr(x, "__dict__", {}))
+    for kind in type(x).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in [slots] if isinstance(slots, str) else slots:
+            if not name.startswith("__") and hasattr(x, name):
+                held[name] = getattr(x, name)
+    return held
+
+
+def rebuilt(x, parts):
+    """Return an object or container of the kind of `x` that has other parts."""
+    if isinstance(x, dict):
+        whole = x.copy()
+        whole.update(parts)
+        return whole
+    if isinstance(x, (list, tuple)):
+        return x._make(parts) if hasattr(x, "_fields") else type(x)(parts)
+    whole = object.__new__(type(x))
+    for name, value in parts.items():
+        object.__setattr__(whole, name, value)
+    return whole
+
+
 def sum_along(g, axes):
     """Return `g` summed along `axes`, which stay with length one."""
     if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
@@ -165,15 +193,49 @@ def sum_along(g, axes):
     return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)
 
 
-def zero_structure(x):
-    """Return the zero of a container or object, part by part."""
-    if isinstance(x, dict):
-        return {k: zero_like(v) for k, v in x.items()}
-    if isinstance(x, (list, tuple)):
-        return [zero_like(v) for v in x]
-    if not hasattr(x, "__dict__") or callable(x):
-        return None
-    zero = object.__new__(type(x))
-    for name, value in vars(x).items():
-        object.__setattr__(zero, name, zero_like(value))
-    return zero
+class Parts:
+    """The adjoint of an object or named tuple while it grows: its parts, by name.
+
+    They may be changed, whatever the class that they are the parts of says to that.
+    """
+
+    def __init__(self, parts):
+        self.__dict__.update(parts)
+
+    def __len__(self):
+        return len(self.__dict__)
+
+    def __getitem__(self, index):
+        return list(self.__dict__.values())[index]
+
+    def __setitem__(self, index, value):
+        self.__dict__[list(self.__dict__)[index]] = value
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise TypeError(
+            f"`.{name}` is nothing that the object holds: its class finds it when "
+            "it is read, and no derivative goes back through that; write what it is "
+            "made of"
+        )
+
+
+def zero_like(x):
+    """Return the zero that adds to adjoints of `x`: its shape and inexact dtype.
+
+    The zero of a list or tuple is a list, that of a dict a dict; None stands for the
+    zero of what has no derivative.
+    """
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        if isinstance(x, dict):
+            return {k: zero_like(v) for k, v in x.items()}
+        if isinstance(x, (list, tuple)):
+            return [zero_like(v) for v in x]
+        if isinstance(x, (float, int)):
+            return 0.0
+        return 0j if isinstance(x, complex) else None
+    if dtype.kind not in "fc":
+        dtype = np.dtype(float)
+    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)

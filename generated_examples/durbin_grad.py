@@ -153,9 +153,13 @@ def zero_like(x):
     """
     dtype = getattr(x, "dtype", None)
     if dtype is None:
+        if isinstance(x, dict):
+            return {k: zero_like(v) for k, v in x.items()}
+        if isinstance(x, (list, tuple)):
+            return [zero_like(v) for v in x]
         if isinstance(x, (float, int)):
             return 0.0
-        return 0j if isinstance(x, complex) else zero_structure(x)
+        return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
@@ -169,17 +173,3 @@ def sum_along(g, axes):
     kept = [i for i in range(g.ndim) if i not in axes]
     shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
     return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)
-
-
-def zero_structure(x):
-    """Return the zero of a container or object, part by part."""
-    if isinstance(x, dict):
-        return {k: zero_like(v) for k, v in x.items()}
-    if isinstance(x, (list, tuple)):
-        return [zero_like(v) for v in x]
-    if not hasattr(x, "__dict__") or callable(x):
-        return None
-    zero = object.__new__(type(x))
-    for name, value in vars(x).items():
-        object.__setattr__(zero, name, zero_like(value))
-    return zero

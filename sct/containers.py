@@ -67,15 +67,15 @@ def containers(fn: gast.FunctionDef, around, moving: frozenset[str] = frozenset(
         if use.node.id in uses:
             uses[use.node.id].append(use)
     copies: dict[str, set[str]] = {}
-    for n in list(found):
-        for use in uses[n]:
-            other = _copied_to(use)
-            if other in found and found[other].keys == found[n].keys:
-                copies.setdefault(n, set()).add(other)
-                copies.setdefault(other, set()).add(n)
-            elif not _is_known(use, found[n], around, moving):
-                found.pop(n)
-                break
+    for n, c in found.items():
+        for s in c.stores:
+            if isinstance(s.value, gast.Name):
+                copies.setdefault(n, set()).add(s.value.id)
+                copies.setdefault(s.value.id, set()).add(n)
+    for n, c in list(found.items()):
+        others = [u for u in uses[n] if _copied_to(u) not in copies.get(n, ())]
+        if not all(_is_known(u, c, around, moving) for u in others):
+            found.pop(n)
     for n in list(found):
         if all(_is_constant(s.value) for s in found[n].stores):
             # Nothing is differentiated through it: it can stay, unless it is spread.

@@ -163,6 +163,17 @@ def test_an_inactive_call_is_simply_made():
     np.testing.assert_array_equal(sct.grad(f)(X), np.full(5, 1.5))
 
 
+def test_a_list_filled_under_the_name_of_a_parameter():
+    def total(parts):
+        parts = [p * p for p in parts]
+        return sum(np.sum(p) for p in parts)
+
+    def f(x):
+        return total((x, 2.0 * x))
+
+    check(f, (X,), (0,))
+
+
 def test_a_list_made_in_the_call_of_a_function_with_source():
     def total(parts):
         parts = np.asarray(parts)
