@@ -675,10 +675,14 @@ class _Line:
             operand = op.arguments[p]
             if isinstance(operand, gast.Name):
                 # A rule that takes the whole adjoint gives the whole adjoint.
-                whole = rule.full is True
-                whole = whole or operand.id in self.context.structures
-                fact = self.fact(operand.id) if whole else self._infer(e, statements)
-                if operand.id in self.context.structures:
+                whole = operand.id in self.context.structures
+                full = whole or rule.full is True
+                fact = self.fact(operand.id) if full else self._infer(e, statements)
+                if operand.id in self.context.containers.possible:
+                    helper = self.owner._helper("itemised")
+                    e = grammar.call(helper, e, grammar.name(operand.id))
+                    self.read(operand.id)
+                elif whole and op.callee not in (list, tuple):
                     e = grammar.call(self.context.use("builtin", "list"), e)
                 parts.append((operand.id, e, fact))
             else:

@@ -215,6 +215,8 @@ class _Lowering:
 
     def on_For(self, s: gast.For) -> None:
         after = self.after(s)
+        if isinstance(s.iter, gast.GeneratorExp):
+            s = self.iteration.merged(s)
         s.iter = self.value(s.iter)
         self.targets(s.target)
         head = self.iteration.lower(s)

@@ -230,7 +230,9 @@ class Hoister:
             except Captured:
                 self.writer.assign(target, e)
                 return
+            around = self._hoisting
             self.run(loop)
+            self._hoisting = around
             self.writer.assign(target, name(into))
         elif isinstance(e, gast.IfExp):
             test = self._lower(e.test)

@@ -18,8 +18,19 @@ from dataclasses import dataclass
 import gast
 
 from .errors import unsupported
-from .grammar import all_writes, call, clone, constant, is_name, name, target_names
+from .exits import own_breaks
+from .grammar import (
+    all_writes,
+    call,
+    clone,
+    constant,
+    is_name,
+    located,
+    name,
+    target_names,
+)
 from .names import noun
+from .renaming import Captured, rename
 from .unpack import Unpacker
 from .writer import Writer
 
@@ -88,6 +99,30 @@ class Iteration:
         loop.target = name(index, store=True)
         loop.iter = call(self._name("range"), items.length)
         return head
+
+    def merged(self, loop: gast.For) -> gast.For:
+        """A loop over a generator expression as one that makes each item in its turn.
+
+        ``for v in (f(t) for t in x if t)`` is ``for t in x: if t: v = f(t); ...``.
+        """
+        e = loop.iter
+        several = len(e.generators) > 1 and own_breaks(loop.body)
+        if several or any(g.is_async for g in e.generators):
+            return loop
+        first, *others = e.generators
+        own = {n for g in e.generators for n in target_names(g.target)}
+        parts = [e.elt, first.target, *first.ifs]
+        parts += [p for g in others for p in (g.target, g.iter, *g.ifs)]
+        try:
+            rename(parts, {n: self.writer.names.fresh(n) for n in sorted(own)})
+        except Captured:
+            return loop
+        body = [gast.Assign([loop.target], e.elt, None), *loop.body]
+        for g in reversed(e.generators):
+            for test in reversed(g.ifs):
+                body = [gast.If(test, body, [])]
+            body = [gast.For(g.target, g.iter, body, [], None)]
+        return located(body[0], loop)
 
     def _is_range(self, e: gast.AST) -> bool:
         if self._called(e) == "reversed" and len(e.args) == 1:

@@ -20,6 +20,7 @@ from sct.anf import anf
 from sct.desugar import desugar
 from sct.errors import SctError
 from sct.imports import without_imports
+from sct.iterators import with_generators
 from sct.lift import Surroundings, lift
 from sct.lives import one_life_each
 from sct.operations import Resolver, classify
@@ -144,7 +145,8 @@ def flattened(function: types.FunctionType) -> Flat:
         return of_numpy and templates.lookup(found) is not None
 
     around = Surroundings(scope, is_builtin, flat, known, size, takes_lists)
-    return Flat(source, one_life_each(flat(plain)), around)
+    whole = flat(with_generators(plain, is_builtin))
+    return Flat(source, one_life_each(whole), around)
 
 
 def _values_returned(callee: object) -> int | None:

@@ -235,9 +235,8 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
     if callee in (list, tuple) and len(args) == 1:
         if getattr(getattr(args[0], "func", None), "attr", "") == "keys":
             return Operation("constant", value, callee=callee)
-        if grammar.is_name(args[0]) and args[0].id in resolve.structures:
-            kind = "constant" if args[0].id in resolve.dicts else "copy"
-            return Operation(kind, value, (args[0].id,), callee=callee)
+        if grammar.is_name(args[0]) and args[0].id in resolve.dicts:
+            return Operation("constant", value, callee=callee)
     if callee is dict and len(args) == 1 and grammar.is_name(args[0]):
         if args[0].id in resolve.structures and not value.keywords:
             return Operation("copy", value, (args[0].id,), callee=callee)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .runtime import add_at, unbroadcast
+from .runtime import add_at, unbroadcast, zero_like
 
 
 def size_along(a, axis):
@@ -91,6 +91,16 @@ def sum_adjoint(g, iterable):
     if isinstance(iterable, np.ndarray):
         return np.zeros_like(iterable) + g
     return type(iterable)([unbroadcast(g, x) for x in iterable])
+
+
+def itemised(g, x):
+    """Return `g`, the adjoint of the items of `x`, as the array or list that `x` is."""
+    if not hasattr(x, "dtype"):
+        return list(g)
+    whole = zero_like(x)
+    for i, part in enumerate(g):
+        whole[i] = part
+    return whole
 
 
 def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):

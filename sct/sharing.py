@@ -76,7 +76,7 @@ class Sharing:
         self.classify, self.numbers, self.inner = classify, numbers, inner
         self.body, self.parameters = fn.body, parameter_names(fn)
         self.found = structures(fn, classify, set())
-        self.lists = lists_only(fn)
+        self.lists = lists_only(fn, classify)
         self.containers = self.found.all | self.lists
         self.seconds: dict[str, list[gast.AST]] = {}
         self.twice: set[str] = set()

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import gast
+import numpy as np
 
 from sct import grammar, operations, templates
 from sct.analysis.annotations import parameter_facts
@@ -103,7 +104,7 @@ def structures(
         for v in values
         if isinstance(v, (gast.Starred, *DISPLAYS)) or _makes_container(v, classify)
     }
-    certain |= lists_only(fn)
+    certain |= lists_only(fn, classify)
     parameters = [p for p in parameter_names(fn) if p not in arrays]
     possible: set[str] = set()
     for p in parameters:
@@ -147,7 +148,7 @@ def structures(
         or n in bound
         and all(_makes_dict(v, classify) for v in bound[n])
     }
-    made.lists = lists_only(fn) - made.dicts
+    made.lists = lists_only(fn, classify) - made.dicts
     made.holders = {w for w, parts in uses.parts.items() if certain & set(parts)}
     return made
 
@@ -181,7 +182,7 @@ def _bindings(fn: gast.FunctionDef) -> dict[str, list[gast.AST | None]]:
     return found
 
 
-def lists_only(fn: gast.FunctionDef) -> set[str]:
+def lists_only(fn: gast.FunctionDef, classify) -> set[str]:
     """The names that hold lists or dicts wherever they are bound."""
     bound = {p: [None] for p in parameter_names(fn)}
     for n, values in _bindings(fn).items():
@@ -196,6 +197,8 @@ def lists_only(fn: gast.FunctionDef) -> set[str]:
             return len(grammar.names_read(value) & only) == 1
         if isinstance(value, gast.Name):
             return value.id in only
+        if isinstance(value, gast.Call):
+            return classify(value).callee is list
         return isinstance(value, (gast.Starred, *DISPLAYS))
 
     while True:
@@ -246,7 +249,11 @@ def _has_source(op: Operation) -> bool:
 
 
 def _makes_container(value: gast.AST, classify) -> bool:
-    return isinstance(value, gast.Call) and classify(value).callee in (list, dict)
+    return isinstance(value, gast.Call) and classify(value).callee in (
+        list,
+        tuple,
+        dict,
+    )
 
 
 class _Uses:
@@ -353,7 +360,10 @@ class _Uses:
         method = getattr(node.func, "attr", "")
         if method == "copy" and not node.args and grammar.is_name(node.func.value):
             return True
-        if op.callee in (len, list, dict, enumerate, isinstance) or (
+        if op.callee in ITEMISED and len(node.args) == 1:
+            self.taken.update(a.id for a in node.args if grammar.is_name(a))
+            return True
+        if op.callee in (len, dict, enumerate, isinstance) or (
             isinstance(node.func, gast.Attribute) and node.func.attr in DICT_METHODS
         ):
             if isinstance(node.func, gast.Attribute) and isinstance(
@@ -407,6 +417,8 @@ def _copied_name(value: gast.AST, classify) -> str:
     return ""
 
 
+# What takes a list as it takes an array.
+ITEMISED = (list, tuple, np.array, np.asarray)
 MEMBER = (gast.In, gast.NotIn)
 DICT_METHODS = {"items", "keys", "values", "get"}
 

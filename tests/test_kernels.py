@@ -1314,17 +1314,17 @@ def reduced_with_a_start(x):
     return functools.reduce(scaled, [v for v in x], 2.0)
 
 
-@refused(draw(3))
+@kernel(draw(3))
 def mapped_and_summed(x):
     return sum(map(math.sin, x)) * sum(map(lambda v: v * v, x))
 
 
-@refused(draw(3), draw(3, seed=1))
+@kernel(draw(3), draw(3, seed=1))
 def mapped_over_two(x, y):
     return sum(map(lambda a, b: a * b, x, y)) + sum(list(map(scaled, x, y)))
 
 
-@refused(draw(3))
+@kernel(draw(3))
 def filtered(x):
     return sum(v * v for v in filter(lambda v: v > 0.7, x))
 

@@ -25,9 +25,10 @@ runtime_rules
 grammar layout
 names phrases renaming arguments
 writer trial
-unpack patterns containers comprehensions spread outer
-hoist iterate attempts
+unpack patterns containers comprehensions spread outer iterators
+hoist attempts
 exits
+iterate
 parse resolve backends
 fence desugar anf imports
 templates

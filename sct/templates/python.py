@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from sct.runtime import unbroadcast
-from sct.runtime_rules import sum_adjoint
+from sct.runtime_rules import itemised, sum_adjoint
 
 from .registry import adjoint, elementwise, nondifferentiable
 
@@ -46,6 +46,12 @@ def sum_(out, iterable, /, start=0, *, out_bar):
     iterable_bar = sum_adjoint(out_bar, iterable)
     start_bar = unbroadcast(out_bar, start)
     return iterable_bar, start_bar
+
+
+@adjoint(list, tuple, wrt=("iterable",), full=True)
+def list_(out, iterable, /, *, out_bar):
+    iterable_bar = itemised(out_bar, iterable)
+    return iterable_bar
 
 
 @adjoint(float, pointwise=True)
