@@ -112,6 +112,7 @@ class Context:
     temporary: set[str]
     containers: Structures
     passing: set[str] = field(default_factory=set)
+    exact: set[gast.AST] = field(default_factory=set)
 
     @property
     def structures(self) -> set[str]:
@@ -923,7 +924,7 @@ class _Line:
             part = grammar.name(given)
             if adds and isinstance(stmt.op, gast.Sub):
                 part = gast.UnaryOp(gast.USub(), part)
-            if value.id in self.context.structures:
+            if value.id in self.context.structures or stmt in self.context.exact:
                 fact = self.fact(value.id)
             else:
                 _, part, fact = self._unbroadcast((value.id, part, fact), fact)

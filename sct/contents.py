@@ -146,11 +146,18 @@ class Contents:
         )
         for other in self.groups.get(name, frozenset([name])):
             places = self.reads.get(other, [])
-            if places and other != name:
+            if other != name and any(_may_be_before(p, store) for p in places):
                 places = self.views.get(other, [Place(None, (), 0)])
+            elif other != name:
+                continue
             if not all(never_earlier(p, store, self.steady, carried) for p in places):
                 return name
         return ""
+
+
+def _may_be_before(read: Place, store: Place) -> bool:
+    """Whether a read may come before a store, in whatever turns of their loops."""
+    return read.order <= store.order or bool(set(read.loops) & set(store.loops))
 
 
 def _elements(node: gast.AST):

@@ -442,6 +442,7 @@ class Differentiation:
             self.temporary,
             self.structures,
             passing(fn, operations, active, self.temporary, self._takes_wide),
+            prepared.exact,
         )
         scalars = _scalar_names(fn, found)
         groups = self.groups = alias_groups(fn, self.operation, scalars)

@@ -43,11 +43,13 @@ class Prepared:
         Name and line of the statements that were written ``x += e``.
     in_place : set
         Those statements themselves.
+    exact : set
+        The stores made of ``x[i] *= e``: what is stored has the shape of the place.
     """
 
     def __init__(self, fn: gast.FunctionDef, work: _Preparation):
         self.fn, self.flags, self.augmented = fn, work.flags, work.augmented_at
-        self.in_place = work.in_place
+        self.in_place, self.exact = work.in_place, work.exact
 
 
 def prepare(
@@ -100,6 +102,7 @@ class _Preparation:
         self.flags: set[str] = set()
         self.augmented_at: set[tuple[str, int]] = set()
         self.in_place: set[gast.AST] = set()
+        self.exact: set[gast.AST] = set()
         self.unique = _unique_flags(fn)
         self.varied: set[str] = set()
         # For each loop around: the flags made for it, the names its body sets False.
@@ -172,10 +175,12 @@ class _Preparation:
         read = grammar.clone(target)
         read.ctx = gast.Load()
         value = gast.BinOp(grammar.name(item), stmt.op, stmt.value)
+        store = grammar.assign(target, grammar.name(result), stmt)
+        self.exact.add(store)
         return [
             grammar.assign(item, read, stmt),
             grammar.assign(result, grammar.located(value, stmt), stmt),
-            grammar.assign(target, grammar.name(result), stmt),
+            store,
         ]
 
     def assignment(self, stmt: gast.Assign) -> list[gast.AST]:

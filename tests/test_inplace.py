@@ -777,3 +777,113 @@ def test_another_shape_that_is_a_copy(f, a):
 
 def test_another_shape_of_a_contiguous_argument():
     check(written_by_another_shape, (draw(3, 4),), (0,))
+
+
+# -- what is kept ----------------------------------------------------------------------
+LINEAR: list = []
+
+
+def linear(*args, wrt=None):
+    """A function of which the adjoint needs no value that was written over."""
+
+    def keep(f):
+        chosen = tuple(range(len(args))) if wrt is None else wrt
+        LINEAR.append(pytest.param(f, args, chosen, id=f.__name__))
+        return f
+
+    return keep
+
+
+@linear(draw(3, 2), draw(2, 4), draw(3, 4), 0.7, 1.3, wrt=(0, 1, 2, 3))
+def gemm(A, B, C, alpha, beta):
+    for i in range(3):
+        for j in range(4):
+            C[i, j] = beta * 2.0 * C[i, j]
+            for k in range(2):
+                C[i, j] += alpha * A[i, k] * B[k, j]
+    return np.sum(C)
+
+
+@linear(draw(3, 2), draw(2, 4), draw(3, 4))
+def gemm_of_zeros(A, B, weights):
+    C = np.zeros((3, 4))
+    for i in range(3):
+        for j in range(4):
+            for k in range(2):
+                C[i, j] += A[i, k] * B[k, j]
+    return np.sum(C * weights)
+
+
+@linear(draw(4, 3), draw(4, 4), 0.7)
+def syrk(A, C, alpha):
+    for i in range(4):
+        C[i, : i + 1] *= 0.5
+        for k in range(3):
+            C[i, : i + 1] += alpha * A[i, k] * A[: i + 1, k]
+    return np.sum(C)
+
+
+@linear(draw(9), 5, wrt=(0,))
+def jacobi(a, steps):
+    b = a.copy()
+    for _ in range(steps):
+        b[1:-1] = (a[:-2] + a[1:-1] + a[2:]) / 3.0
+        a[1:-1] = (b[:-2] + b[1:-1] + b[2:]) / 3.0
+    return np.sum(a * a)
+
+
+@linear(draw(5, 5), 4, wrt=(0,))
+def seidel(a, steps):
+    for _ in range(steps):
+        for i in range(1, 4):
+            for j in range(1, 4):
+                a[i, j] = 0.25 * (a[i - 1, j] + a[i, j - 1] + a[i + 1, j] + a[i, j + 1])
+    return np.sum(a * a)
+
+
+@linear(draw(5, 5), 4, wrt=(0,))
+def heat_in_two_arrays(u, steps):
+    v = u.copy()
+    for _ in range(steps):
+        v[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (
+            u[2:, 1:-1]
+            - 4.0 * u[1:-1, 1:-1]
+            + u[:-2, 1:-1]
+            + u[1:-1, 2:]
+            + u[1:-1, :-2]
+        )
+        u, v = v, u
+    return np.sum(u * u)
+
+
+@linear(draw(6), 0.5, 0.3, -0.2)
+def recursive_filter(x, b, a1, a2):
+    y = np.zeros(6)
+    for n in range(2, 6):
+        y[n] = b * x[n] - a1 * y[n - 1] - a2 * y[n - 2]
+    return np.sum(y * y)
+
+
+@linear(draw(6), np.array([0, 2, 2, 1, 0, 1]), draw(3, seed=1), wrt=(0, 2))
+def scattered(x, k, y):
+    np.add.at(y, k, 2.0 * x)
+    np.subtract.at(y, k, x * x)
+    return np.sum(y * y)
+
+
+@linear(draw(3, 4), draw(4))
+def views_added_to(a, y):
+    for row in a:
+        row += y
+    a.T[1] = y[:3]
+    a.reshape(-1)[::5] -= y[:3]
+    a.fill(0.5)
+    a[1] += y
+    return np.sum(a * a)
+
+
+@pytest.mark.parametrize("f, args, wrt", LINEAR)
+def test_nothing_is_kept_of_what_is_written_over(f, args, wrt):
+    check(f, args, wrt)
+    text = sct.source(sct.grad(f, wrt=wrt))
+    assert "_stack" not in text and "_saved" not in text
