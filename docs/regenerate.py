@@ -44,7 +44,7 @@ def swing(x: float, v: float, n: int) -> float:
 ORDER = """
 api check cli store module arguments errors
 parse resolve entry normalise fence desugar hoist unpack patterns attempts
-comprehensions iterate exits anf lift localcalls sums containers components unroll
+comprehensions iterate exits anf lift classes meanings writeout objects attributes sums containers components unroll
 specialise operations refusals structures views prepare purity derive
 adjoint inline contents storage recompute reverse polish emit phrases layout
 runtime runtime_rules grammar names renaming writer version

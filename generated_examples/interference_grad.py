@@ -17,16 +17,13 @@ def interference_grad(t, shift, *, out_bar=1.0):
 
     # Forward sweep.
     damped_wave_value, damped_wave_tape_2 = damped_wave_fwd(t, frequency=3.0)
-    amplitude = 0.5
     diff = t - shift
     damped_wave_value_2, damped_wave_tape = damped_wave_fwd(diff, rate=0.1)
-    check_scalar_result(
-        "interference", damped_wave_value + amplitude * damped_wave_value_2
-    )
+    check_scalar_result("interference", damped_wave_value + 0.5 * damped_wave_value_2)
 
     # Backward sweep.
     # L121: return amplitude * damped_wave(t - shift, rate=0.1)
-    damped_wave_value_bar = out_bar * amplitude
+    damped_wave_value_bar = 0.5 * out_bar
     diff_bar = damped_wave_bwd(
         diff, rate=0.1, tape=damped_wave_tape, out_bar=damped_wave_value_bar
     )

@@ -16,6 +16,7 @@ import numpy as np
 
 from sct import store, templates
 from sct.arguments import parameter_names
+from sct.classes import find, is_known, method_for
 from sct.derive import Program
 from sct.entry import parameter_at
 from sct.errors import ArgumentError, SourceError
@@ -162,6 +163,11 @@ TITLES = {"grad": "Gradient", "value_and_grad": "Value and gradient", "vjp": "Ad
 def _derivative(
     f: Callable, wrt: Wrt, mode: str, verbose: bool, save, optimize: bool
 ) -> Callable:
+    bound = _bound(f)
+    if bound is not None:
+        inner, first, rebind = bound
+        moved = _moved(wrt, first)
+        return rebind(_derivative(inner, moved, mode, verbose, save, optimize))
     function = _function(f)
     names = _names(function, wrt)
     single = not isinstance(wrt, (tuple, list))
@@ -176,18 +182,43 @@ def _derivative(
     return df
 
 
+def _bound(f: object) -> tuple[Callable, int, Callable] | None:
+    """A function with arguments given beforehand: itself, how many, how to give them.
+
+    Such are bound methods, objects that can be called, and `functools.partial`.
+    """
+    if isinstance(f, functools.partial) and (f.args or f.keywords):
+
+        def rebind(df: Callable) -> functools.partial:
+            return functools.partial(df, *f.args, **f.keywords)
+
+        return f.func, len(f.args), rebind
+    if isinstance(f, types.MethodType):
+        method, owner = f.__func__, f.__self__
+    elif is_known(type(f)) and find(type(f), "__call__"):
+        (method, _), owner = find(type(f), "__call__"), f
+    else:
+        return None
+    if not isinstance(method, types.FunctionType):
+        return None
+    if not isinstance(owner, type):
+        method = method_for(method, type(owner))
+    return method, 1, lambda df: types.MethodType(df, owner)
+
+
+def _moved(wrt: Wrt, by: int) -> Wrt:
+    """The parameters that `wrt` means, where the first `by` arguments are given."""
+    if isinstance(wrt, (tuple, list)):
+        return tuple(_moved(w, by) for w in wrt)
+    return wrt + by if type(wrt) is int and wrt >= 0 else wrt
+
+
 def _function(f: object) -> types.FunctionType:
     """The Python function that `f` is, or a refusal that says what it is."""
     if isinstance(f, types.FunctionType):
         return f
     if templates.lookup(f) is not None and templates.lookup(f).kind != "zero":
         return _spelled_out(f)
-    if isinstance(f, (types.MethodType, functools.partial)):
-        kind = "a bound method" if isinstance(f, types.MethodType) else "a partial"
-        raise SourceError(
-            f"{canonical(f)} is {kind}; sct differentiates plain functions: write "
-            "`def g(x): return ...` around it"
-        )
     if not callable(f):
         raise ArgumentError(f"{f!r} is not a function")
     raise SourceError(

@@ -1,6 +1,6 @@
 """More of the language made plain: what is known of a function without running it.
 
-    sums as loops → write out local functions → unroll → take containers apart → spread
+    sums as loops → calls written out → loops unrolled → containers and objects apart
 
 Each step gives the same tree when it finds nothing to do; a step that leaves forms of
 the source language behind is followed by `flat`, which desugars and flattens.
@@ -8,18 +8,22 @@ the source language behind is followed by `flat`, which desugars and flattens.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import gast
 
+from .attributes import attributes_apart
 from .components import taken_apart
 from .extremes import item_by_item
-from .localcalls import write_out
+from .meanings import Known
+from .objects import objects_apart
+from .parse import Source
 from .resolve import Scope
 from .spread import spread
 from .sums import loops_for_sums, of_displays
 from .unroll import unrolled
+from .writeout import write_out
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class Surroundings:
 
     Attributes
     ----------
+    source : Source
+        Where it was written.
     scope : Scope
         What its free names denote.
     is_builtin : callable
@@ -40,17 +46,26 @@ class Surroundings:
         How many values the call of a function returns, None when that is not known.
     takes_lists : callable
         Whether a function only reads the lists that it is given.
+    has_rule : callable
+        Whether a function has a rule of its own.
+    needs_writing_out : callable
+        Whether what a function does cannot be told from what it returns.
     """
 
+    source: Source
     scope: Scope
     is_builtin: Callable
     flat: Callable
     known: Callable
     size: Callable
     takes_lists: Callable
+    has_rule: Callable
+    needs_writing_out: Callable
 
 
-def lift(fn: gast.FunctionDef, around: Surroundings) -> gast.FunctionDef:
+def lift(
+    fn: gast.FunctionDef, around: Surroundings, given: Mapping[str, Known]
+) -> gast.FunctionDef:
     """Make plain what can be.
 
     Parameters
@@ -59,6 +74,8 @@ def lift(fn: gast.FunctionDef, around: Surroundings) -> gast.FunctionDef:
         A function in ANF; it is left as it is.
     around : Surroundings
         What is known of the world around it.
+    given : mapping
+        What is known of its parameters.
 
     Returns
     -------
@@ -77,10 +94,15 @@ def lift(fn: gast.FunctionDef, around: Surroundings) -> gast.FunctionDef:
         sums,
         lambda fn: taken_apart(fn, around),
         sums,
-        lambda fn: write_out(fn, around.scope, inner, around.known),
-        sums,
-        lambda fn: unrolled(fn, around),
-        lambda fn: taken_apart(fn, around),
+        *2
+        * [
+            lambda fn: write_out(fn, around, inner, given),
+            sums,
+            lambda fn: unrolled(fn, around),
+            lambda fn: taken_apart(fn, around),
+        ],
+        lambda fn: objects_apart(fn, around.source),
+        lambda fn: attributes_apart(fn, around),
         lambda fn: of_displays(fn, around.is_builtin),
         lambda fn: spread(fn, around.is_builtin),
         lambda fn: item_by_item(fn, around.is_builtin),

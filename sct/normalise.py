@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,12 +18,15 @@ import numpy as np
 
 from sct import fence, grammar, templates
 from sct.anf import anf
+from sct.classes import method_class
 from sct.desugar import desugar
 from sct.errors import SctError
+from sct.generators import listed, without_generators
 from sct.imports import without_imports
 from sct.iterators import with_generators
 from sct.lift import Surroundings, lift
 from sct.lives import one_life_each
+from sct.meanings import Known, of_class
 from sct.operations import Resolver, classify
 from sct.outer import with_copies
 from sct.parse import Source, parse
@@ -73,7 +77,10 @@ def normalise(function: types.FunctionType) -> Normal:
         When it holds what cannot be differentiated.
     """
     flat = flattened(function)
-    return finished(flat, lift(flat.fn, flat.around))
+    if function.__code__.co_flags & inspect.CO_GENERATOR:
+        # It has a derivative only where it is written out.
+        fence.check(flat.source.tree, flat.source, flat.around.is_builtin)
+    return finished(flat, lift(flat.fn, flat.around, flat.given))
 
 
 def finished(flat: Flat, fn: gast.FunctionDef) -> Normal:
@@ -97,19 +104,26 @@ def finished(flat: Flat, fn: gast.FunctionDef) -> Normal:
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """A function in ANF as it was written, and what `lift` may ask about it."""
+    """A function in ANF as it was written, and what `lift` may ask about it.
+
+    `given` says what is known of its parameters.
+    """
 
     source: Source
     fn: gast.FunctionDef
     around: Surroundings
+    given: Mapping[str, Known]
 
 
 @functools.lru_cache(maxsize=512)
 def flattened(function: types.FunctionType) -> Flat:
     """The function in ANF, local functions and containers as they were."""
     source = parse(function)
+    tree = without_generators(source.tree)
+    if function.__code__.co_flags & inspect.CO_GENERATOR:
+        tree = listed(tree)
     package = function.__globals__.get("__package__") or ""
-    plain, imports = without_imports(source.tree, source, package)
+    plain, imports = without_imports(tree, source, package)
     scope = Scope(function, imports=imports)
     resolve = Resolver(scope, {})
 
@@ -120,7 +134,7 @@ def flattened(function: types.FunctionType) -> Flat:
             return name
         return None
 
-    fence.check(source.tree, source, is_builtin)
+    fence.check(tree, source, is_builtin)
 
     def pure(node: gast.Call) -> bool:
         # Purity is told from normal forms.
@@ -144,9 +158,45 @@ def flattened(function: types.FunctionType) -> Flat:
         of_numpy = isinstance(found, np.ufunc) or module.split(".")[0] == "numpy"
         return of_numpy and templates.lookup(found) is not None
 
-    around = Surroundings(scope, is_builtin, flat, known, size, takes_lists)
-    whole = flat(with_generators(plain, is_builtin))
-    return Flat(source, one_life_each(whole), around)
+    def has_rule(callee: types.FunctionType) -> bool:
+        of_sct = (callee.__module__ or "").partition(".")[0] == "sct"
+        return of_sct or templates.lookup(callee) is not None
+
+    def needs_writing_out(callee: types.FunctionType) -> bool:
+        # That is told from their trees.
+        from sct import beyond
+
+        return beyond.needs_writing_out(callee)
+
+    around = Surroundings(
+        source,
+        scope,
+        is_builtin,
+        flat,
+        known,
+        size,
+        takes_lists,
+        has_rule,
+        needs_writing_out,
+    )
+    fn = one_life_each(flat(with_generators(plain, is_builtin)))
+    return Flat(source, fn, around, _parameters_known(fn, function, scope))
+
+
+def _parameters_known(fn, function, scope: Scope) -> dict[str, Known]:
+    """The parameters that are objects of a known class."""
+    a = fn.args
+    found: dict[str, Known] = {}
+    plain = [*a.posonlyargs, *a.args]
+    cls = method_class(function) if plain else None
+    notes = {p.id: _noted(p, scope) for p in [*plain, *a.kwonlyargs]}
+    if cls is not None:
+        notes[plain[0].id] = cls
+    for p, note in notes.items():
+        instance = of_class(note, path=(p,))
+        if instance is not None:
+            found[p] = instance
+    return found
 
 
 def _values_returned(callee: object) -> int | None:
@@ -169,3 +219,11 @@ def _names_of_the_user(tree: gast.FunctionDef) -> set[str]:
         n for n in gast.walk(tree) if isinstance(n, (gast.FunctionDef, gast.Lambda))
     ]
     return {n for function in inside for n in own_names(function)}
+
+
+def _noted(parameter: gast.Name, scope: Scope) -> object:
+    """What the annotation of a parameter denotes, a string read as an expression."""
+    note = parameter.annotation
+    if isinstance(note, gast.Constant) and isinstance(note.value, str):
+        note = grammar.expression(note.value)
+    return MISSING if note is None else scope.resolve(note)

@@ -263,17 +263,21 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
 
 
 def unwrap(callee: object) -> object:
-    """The plain function behind a `functools.partial` that fixes nothing.
+    """The plain function behind `functools.partial` without arguments, or a cache.
 
     NumPy's own functions stand behind dispatchers.
     """
-    while isinstance(callee, functools.partial) and not (
-        callee.args or callee.keywords
-    ):
-        callee = callee.func
-    if isinstance(callee, DISPATCHERS):
-        return callee._implementation
-    return callee
+    while True:
+        if isinstance(callee, functools._lru_cache_wrapper):
+            callee = callee.__wrapped__
+        elif isinstance(callee, DISPATCHERS):
+            callee = callee._implementation
+        elif isinstance(callee, functools.partial) and not (
+            callee.args or callee.keywords
+        ):
+            callee = callee.func
+        else:
+            return callee
 
 
 def followed(op: Operation) -> Operation:

@@ -66,6 +66,18 @@ def polish(
     return fn
 
 
+def _attribute_set(stmt: gast.AST) -> gast.AST:
+    """``m.calls = v`` for ``setattr(m, "calls", v)``."""
+    call = stmt.value if isinstance(stmt, gast.Expr) else None
+    if not isinstance(call, gast.Call) or not grammar.is_name(call.func, "setattr"):
+        return stmt
+    owner, attr, value = call.args
+    if not isinstance(attr, gast.Constant) or not str(attr.value).isidentifier():
+        return stmt
+    target = gast.Attribute(owner, attr.value, gast.Store())
+    return gast.copy_location(gast.Assign([target], value, None), stmt)
+
+
 def _block(
     body: list[gast.AST], in_place: Callable[[gast.AST], bool]
 ) -> list[gast.AST]:
@@ -76,7 +88,7 @@ def _block(
                 setattr(stmt, field, _block(getattr(stmt, field), in_place))
         if _keeps_itself(stmt):
             continue
-        out.append(_added(stmt, in_place))
+        out.append(_attribute_set(_added(stmt, in_place)))
         if isinstance(stmt, gast.For) and _retraces(stmt):
             stmt.target = grammar.name("_", store=True)
         # What follows an arm that leaves needs no `else`.

@@ -24,10 +24,11 @@ from collections.abc import Callable
 import gast
 
 from sct import grammar
+from sct.attributes import ATTRIBUTE
 from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
-from sct.refusals import ATTRIBUTE, GROWING, REPEATED
+from sct.refusals import GROWING, REPEATED
 
 
 class Prepared:

@@ -60,12 +60,6 @@ IN_PLACE = (
 )
 
 
-ATTRIBUTE = (
-    "an object would be changed, and objects are not followed yet",
-    "Keep the value in a variable, and return it.",
-)
-
-
 def refusal(source: object, op: Operation) -> UnsupportedError:
     """The error for an operation through which an active value goes.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import builtins
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -47,12 +47,15 @@ class Binding:
         The module whose global it is; empty where that says nothing.
     value : object
         What it denotes now, or `MISSING`.
+    cell : types.CellType or None
+        The closure cell, for ``"cell"``.
     """
 
     kind: str
     name: str
     module: str = ""
     value: object = MISSING
+    cell: types.CellType | None = None
 
 
 class Scope:
@@ -90,6 +93,12 @@ class Scope:
             return MISSING
         return self.binding(name).value
 
+    def modules(self) -> Iterator[tuple[str, types.ModuleType]]:
+        """The modules that the function sees, by the names that it has for them."""
+        for n, value in sorted(self.function.__globals__.items()):
+            if isinstance(value, types.ModuleType) and n not in self.locals:
+                yield n, value
+
     def resolve(self, expr: gast.AST) -> object:
         """The object a name or a chain of attributes denotes, or `MISSING`."""
         attributes: list[str] = []
@@ -114,7 +123,7 @@ class Scope:
                 value = self.cells[name].cell_contents
             except ValueError:
                 value = MISSING
-            return Binding("cell", name, module, value)
+            return Binding("cell", name, module, value, self.cells[name])
         if name not in space and hasattr(builtins, name):
             return Binding("builtin", name, "builtins", getattr(builtins, name))
         return Binding("global", name, module, space.get(name, MISSING))

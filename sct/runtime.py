@@ -319,6 +319,15 @@ def ranks(x):
     return {len(getattr(x, "shape", ()))}
 
 
+def check_class(value, name, kind):
+    """Raise unless `value` is of just the class whose methods are written out."""
+    if type(value) is not kind:
+        raise ArgumentError(
+            f"{name} is a {type(value).__name__}: the methods of {kind.__name__} are "
+            "part of this derivative, and another class may have others"
+        )
+
+
 def check_rank(rank, /, **arrays):
     """Raise unless every array has `rank` axes."""
     for name, x in arrays.items():

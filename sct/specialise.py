@@ -99,7 +99,7 @@ def specialise(
         own += more
     make_room(fn, flat, own, known)
     fn.body = [*lead, *fn.body]
-    return finished(flat, lift(flat.around.flat(fn), flat.around))
+    return finished(flat, lift(flat.around.flat(fn), flat.around, flat.given))
 
 
 def parameter(n: str) -> gast.Name:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import functools
 import linecache
 import os
 import tempfile
@@ -99,13 +100,12 @@ def _function(
     filename: str,
 ) -> types.FunctionType:
     origin = unit.source.function
-    own = dict(zip(origin.__code__.co_freevars, origin.__closure__ or (), strict=True))
     cells = {}
     for name, binding in free_bindings(unit).items():
         if binding.kind == "unit":
             cells[name] = siblings[binding.name]
         elif binding.kind == "cell":
-            cells[name] = own[binding.name]
+            cells[name] = binding.cell
         elif not _is_live(name, binding, origin):
             cells[name] = types.CellType(_value(binding))
     given, kwdefaults = _defaults(node, origin)
@@ -187,6 +187,8 @@ def _code(node: ast.FunctionDef, names: list[str], filename: str) -> types.CodeT
 
 
 def _record(df: object) -> Module:
+    while isinstance(df, functools.partial):
+        df = df.func
     record = getattr(df, "__sct__", None)
     if not isinstance(record, Module):
         name = getattr(df, "__name__", None) or type(df).__name__

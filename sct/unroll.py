@@ -26,7 +26,8 @@ from .grammar import (
     located,
     statements,
 )
-from .renaming import captured_names
+from .names import Names, used_names
+from .renaming import captured_names, rename
 
 MOST = 8
 
@@ -63,6 +64,7 @@ class _Unrolling:
     def __init__(self, fn, found, is_builtin):
         self.found, self.is_builtin = found, is_builtin
         self.captured = captured_names(fn.body)
+        self.names = Names(used_names(fn))
         self.reads: dict[str, int] = _count(fn.body)
 
     def block(self, body: list[gast.AST]) -> list[gast.AST]:
@@ -121,12 +123,32 @@ class _Unrolling:
     def written(self, loop: gast.For, turns: int) -> list[gast.AST]:
         index = loop.target.id
         out: list[gast.AST] = []
+        called = called_names(loop.body)
+        called -= {n for n in called if self.reads[n] > _count(loop.body)[n]}
         for k in range(turns):
-            turn = clone(loop.body)
-            out += [_Fixed(index, k).visit(s) for s in turn]
+            body = fixed(clone(loop.body), index, k)
+            # What is called has one meaning for each name.
+            rename(body, {n: self.names.fresh(n) for n in sorted(called) if k})
+            out += body
         if turns and self.reads.get(index, 0) > _count(loop.body).get(index, 0):
             out.append(assign(index, constant(turns - 1), loop))
         return out or [located(gast.Pass(), loop)]
+
+
+def called_names(body: list[gast.AST]) -> set[str]:
+    """The names that a block binds and calls."""
+    bound = all_writes(body)
+    return bound & {
+        n.func.id
+        for s in body
+        for n in gast.walk(s)
+        if isinstance(n, gast.Call) and is_name(n.func)
+    }
+
+
+def fixed(body: list[gast.AST], index: str, value: int) -> list[gast.AST]:
+    """The statements of one turn of a loop, changed to have one `value` of `index`."""
+    return [_Fixed(index, value).visit(s) for s in body]
 
 
 class _Fixed(gast.NodeTransformer):

@@ -21,6 +21,7 @@ def refuse_unknown_effects(
     scalars: set[str],
 ) -> None:
     """Refuse what may carry a varied value away, or change one, unseen by any rule."""
+    _keep_from_objects(context)
     shared = grammar.outer_names(context.fn.body)
     local = grammar.all_writes(context.fn.body) | set(parameter_names(context.fn))
     tuples = [
@@ -51,6 +52,7 @@ def refuse_unknown_effects(
         if op.kind == "call" and writes_into(unwrap(op.callee)):
             raise unsupported(context.source, op.node, "this call", *WRITES)
         silent = op.kind in ("append", "call") or op.callee in (print, *purity.CHECKS)
+        silent = silent or _sets_attribute(op)
         if not silent and isinstance(stmt, gast.Expr) and not purity.pure(op, resolve):
             given = grammar.reads(stmt) - scalars - context.structures
             if needed & given.union(*[groups.get(n, ()) for n in given]):
@@ -63,3 +65,34 @@ def refuse_unknown_effects(
         if op.kind == "call" and not context.activity.targets.get(stmt):
             if not purity.keeps_arguments(unwrap(op.callee)):
                 raise unsupported(context.source, op.node, "this call", *IN_PLACE)
+
+
+def _sets_attribute(op) -> bool:
+    """Whether a call is what `attributes` made of ``m.calls = e``."""
+    name = op.node.args[1] if op.callee is setattr and len(op.node.args) > 1 else None
+    return isinstance(name, gast.Constant)
+
+
+def _keep_from_objects(context: Context) -> None:
+    """Leave it to the caller to put an active value into one of its objects.
+
+    What the function reads afterwards it has in a variable (`attributes`).
+    """
+    given = set(parameter_names(context.fn))
+
+    def block(body: list[gast.AST]) -> None:
+        for inner in [b for s in body for b in grammar.blocks(s)]:
+            block(inner)
+        kept = []
+        for stmt in body:
+            op = context.operations.get(stmt)
+            varied = op is not None and context.activity.varied.get(stmt)
+            if varied and _sets_attribute(op):
+                if grammar.root(op.node.args[0]) not in given:
+                    raise unsupported(context.source, stmt, *SHARED)
+                del context.operations[stmt]
+                continue
+            kept.append(stmt)
+        body[:] = kept or [grammar.located(gast.Pass(), body[0])]
+
+    block(context.fn.body)

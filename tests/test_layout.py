@@ -30,13 +30,16 @@ hoist attempts
 exits
 iterate
 parse resolve backends
-fence desugar anf imports
+classes
+fence desugar anf imports generators
 templates
-inline localcalls sums components unroll extremes
+inline sums components unroll extremes
+meanings attributes
+writeout objects
 lift
 operations
 refusals
-normalise+lives+purity+analysis
+normalise+lives+purity+analysis+beyond
 prepare specialise known inplace
 entry
 structures

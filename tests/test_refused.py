@@ -429,9 +429,8 @@ ROWS = [
         "callee not known",
         "this call.*not known before it runs",
         """
-        TABLE = {"sin": math.sin}
-        def f(x):
-            return «TABLE["sin"](x)»
+        def f(x, g):
+            return «g(x)»
         """,
     ),
     row(
@@ -588,20 +587,22 @@ ROWS = [
         "callee that writes",
         "may write into an array or container",
         """
-        def g(v):
+        def g(v, n):
             v[0] = 2.0
+            if n > 0:
+                «g(v, n - 1)»
         def f(x):
-            «g(x)»
+            g(x, 2)
             return np.sum(x * x)
         """,
     ),
     row(
         "attribute set",
-        "an object would be changed",
+        "an object is changed",
         """
-        def f(x, model):
-            «model.y = x»
-            return model.y * x
+        def f(x, models):
+            «models[0].y = x»
+            return models[0].y * x
         """,
     ),
     row(
@@ -609,10 +610,75 @@ ROWS = [
         "is a class, and objects made here",
         """
         class Pair:
+            def __new__(cls, first):
+                pair = object.__new__(cls)
+                pair.first = first
+                return pair
+        def f(x):
+            return «Pair(x)».first
+        """,
+    ),
+    row(
+        "object made here and used as a whole",
+        "only its attributes, and methods",
+        """
+        class Pair:
             def __init__(self, first):
                 self.first = first
         def f(x):
-            return «Pair(x)».first
+            pair = Pair(x)
+            return str(«pair») and pair.first
+        """,
+    ),
+    row(
+        "object made in a loop that keeps a function of it",
+        "its constructor cannot be written out here",
+        """
+        class Pair:
+            def __init__(self, first):
+                self.first = first
+                self.twice = lambda: 2.0 * first
+        def f(x, n):
+            for _ in range(n):
+                pair = «Pair(x)»
+                x = pair.first
+            return x
+        """,
+    ),
+    row(
+        "two names of an object that changes",
+        "which of its attributes belong to which object",
+        """
+        class Pair:
+            def __init__(self, first):
+                self.first = first
+        def f(x, n):
+            pair = Pair(x)
+            other = Pair(x)
+            if n > 0:
+                other = pair
+            «other.first = 2.0 * x»
+            return pair.first
+        """,
+    ),
+    row(
+        "object of another class in the next turn",
+        "another kind of function or object in the next turn",
+        """
+        class Half:
+            def __init__(self, x):
+                self.x = 0.5 * x
+            def twice(self):
+                return 2.0 * self.x
+        class Double(Half):
+            def twice(self):
+                return 4.0 * self.x
+        def f(x, n):
+            part = Half(x)
+            «for _ in range(n):»
+                x = part.twice()
+                part = Double(x)
+            return x
         """,
     ),
     row(

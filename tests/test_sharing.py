@@ -121,8 +121,6 @@ def writes_through_a_view_of_a_constant(x):
         writes_through_a_view_by_einsum,
         writes_into_the_larger,
         writes_through_a_view_of_a_constant,
-        helper_writes_into_a_constant,
-        helper_of_a_helper_writes,
         sums_into_a_third_argument,
     ],
 )
@@ -180,6 +178,8 @@ def numbers_in_a_repeated_list(x):
 @pytest.mark.parametrize(
     "f",
     [
+        helper_writes_into_a_constant,
+        helper_of_a_helper_writes,
         index_of_unknown_kind,
         swapped_in_a_loop,
         rows_of_a_list,

@@ -1,0 +1,246 @@
+"""Attributes that a function gives to objects of others, as variables of its own.
+
+::
+
+    self.calls += 1                 self_calls = self.calls
+    y = x * self.calls     ->       self_calls += 1
+                                    setattr(self, "calls", self_calls)
+                                    y = x * self_calls
+
+The variable is what the function reads and what is differentiated.  That the object is
+changed as well is an effect, which stays where no derivative goes through the value: a
+counter counts, while what is active is the derivative's own (`unseen`).
+"""
+
+from __future__ import annotations
+
+import gast
+
+from .arguments import parameter_names
+from .errors import unsupported
+from .grammar import (
+    all_writes,
+    assign,
+    blocks,
+    call,
+    clone,
+    constant,
+    is_name,
+    located,
+    name,
+    statements,
+    writes,
+)
+from .names import Names, used_names
+from .runtime import check_class
+
+ATTRIBUTE = (
+    "an object is changed, and which of its values are read afterwards cannot be told",
+    "Keep the value in a variable, and return it.",
+)
+
+Path = tuple[str, ...]
+
+
+def attributes_apart(fn: gast.FunctionDef, around) -> gast.FunctionDef:
+    """Let a function read the attributes that it writes from variables.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        A function in ANF.
+    around : Surroundings
+        What is known of the world around it.
+
+    Returns
+    -------
+    gast.FunctionDef
+        The same tree when no attribute is written.
+
+    Raises
+    ------
+    UnsupportedError
+        Where it cannot be told which objects have a changed attribute.
+    """
+    if not any(_stored(s) or _is_setattr(s, around) for s in statements(fn.body)):
+        return fn
+    fn = clone(fn)
+    fn.body = _assigned(fn.body, around)
+    _Apart(fn, around).function()
+    return fn
+
+
+def _stored(s: gast.AST) -> gast.Attribute | None:
+    """The attribute that a statement gives a value to."""
+    if isinstance(s, gast.Assign):
+        target = s.targets[0]
+    else:
+        target = s.target if isinstance(s, gast.AugAssign) else None
+    return target if isinstance(target, gast.Attribute) else None
+
+
+def _is_setattr(s: gast.AST, around) -> bool:
+    """Whether a statement is ``setattr(m, "calls", e)``."""
+    e = s.value if isinstance(s, gast.Expr) else None
+    if not isinstance(e, gast.Call) or around.scope.resolve(e.func) is not setattr:
+        return False
+    attr = getattr(e.args[1], "value", None) if len(e.args) == 3 else None
+    return isinstance(attr, str) and attr.isidentifier()
+
+
+def _assigned(body: list[gast.AST], around) -> list[gast.AST]:
+    """``m.calls = e`` for ``setattr(m, "calls", e)``."""
+    out = []
+    for s in body:
+        for inner in list(blocks(s)):
+            inner[:] = _assigned(inner, around)
+        if _is_setattr(s, around):
+            owner, attr, value = s.value.args
+            target = gast.Attribute(owner, attr.value, gast.Store())
+            s = assign(gast.copy_location(target, s), value, s)
+        out.append(s)
+    return out
+
+
+class _Apart(gast.NodeTransformer):
+    def __init__(self, fn, around):
+        self.fn, self.source, self.scope = fn, around.source, around.scope
+        self.local = all_writes(fn.body) - set(parameter_names(fn))
+        self.names = Names(used_names(fn))
+        self.alias: dict[str, Path] = self.aliases()
+        self.variables: dict[Path, str] = {}
+        for s in statements(fn.body):
+            target = _stored(s)
+            if target is not None:
+                path = self.path(target)
+                if path is None:
+                    raise unsupported(self.source, s, "this assignment", *ATTRIBUTE)
+                self.variables.setdefault(path, "")
+        # Read from a variable, such a name is a value of its own.
+        self.alias = {n: p for n, p in self.alias.items() if p not in self.variables}
+        for path in sorted(self.variables):
+            self.variables[path] = self.names.fresh("_".join(path))
+        self.at: gast.AST = fn
+
+    def aliases(self) -> dict[str, Path]:
+        """The names that stand for a part of an object: ``l = m.layer``."""
+        count: dict[str, int] = {}
+        bound: dict[str, gast.AST] = {}
+        for s in statements(self.fn.body):
+            for n in writes(s):
+                count[n] = count.get(n, 0) + 1
+                if isinstance(s, gast.Assign) and is_name(s.targets[0]):
+                    bound[n] = s.value
+        found: dict[str, Path] = {}
+        for n, value in bound.items():
+            chain = _chain(value)
+            if count[n] == 1 and len(chain) > 1 and n in self.local:
+                if chain[0] not in self.local or chain[0] in found:
+                    found[n] = found.get(chain[0], chain[:1]) + chain[1:]
+        return found
+
+    def path(self, e: gast.AST) -> Path | None:
+        """The attributes that lead to a value from a parameter or global."""
+        chain = _chain(e)
+        if not chain:
+            return None
+        if chain[0] in self.alias:
+            return self.alias[chain[0]] + chain[1:]
+        return None if chain[0] in self.local else chain
+
+    def function(self) -> None:
+        body = self.block(self.fn.body)
+        first = []
+        for path, variable in self.variables.items():
+            if self.read_early(path):
+                value: gast.AST = name(path[0])
+                for attr in path[1:]:
+                    value = gast.Attribute(value, attr, gast.Load())
+                first.append(assign(variable, value, self.fn.body[0]))
+        self.fn.body = [*first, *body]
+
+    def read_early(self, path: Path) -> bool:
+        """Whether a variable may be read before the function gives it a value."""
+        variable = self.variables[path]
+        for s in self.fn.body:
+            own = list(statements([s]))
+            reads = any(
+                is_name(n, variable) and isinstance(n.ctx, gast.Load)
+                for n in gast.walk(s)
+            )
+            if reads or isinstance(s, gast.AugAssign) and variable in writes(s):
+                return True
+            if any(variable in writes(t) for t in own):
+                return s is not own[0] or len(own) > 1
+        return False
+
+    def block(self, body: list[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for s in body:
+            self.at = s
+            out += self.statement(s)
+            for inner in list(blocks(s)):
+                inner[:] = self.block(inner)
+        return out
+
+    def statement(self, s: gast.AST) -> list[gast.AST]:
+        target = _stored(s)
+        path = self.path(target) if target is not None else None
+        if isinstance(s, gast.Assign) and is_name(s.targets[0]):
+            # A name for a part is no use of the whole: it is followed.
+            if s.targets[0].id in self.alias:
+                return [s]
+        if self.is_check(s):
+            return [s]
+        inside = {t for b in blocks(s) for t in b}
+        for field, value in gast.iter_fields(s):
+            if isinstance(value, gast.AST):
+                setattr(s, field, self.visit(value))
+            elif isinstance(value, list) and not any(v in inside for v in value):
+                value[:] = [
+                    self.visit(v) if isinstance(v, gast.AST) else v for v in value
+                ]
+        if path is None:
+            return [s]
+        variable = name(self.variables[path])
+        effect = call("setattr", clone(target.value), constant(target.attr), variable)
+        return [s, located(gast.Expr(effect), s)]
+
+    def is_check(self, s: gast.AST) -> bool:
+        """Whether a statement checks the class of an object, which does not change."""
+        func = getattr(getattr(s, "value", None), "func", None)
+        return func is not None and self.scope.resolve(func) is check_class
+
+    def visit_Attribute(self, node):
+        path = self.path(node)
+        if path in self.variables:
+            store = isinstance(node.ctx, gast.Store)
+            return gast.copy_location(name(self.variables[path], store=store), node)
+        if path is not None and not self.leads(path):
+            return node
+        if path is not None:
+            self.refuse(node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node):
+        path = self.path(node)
+        if path is not None and isinstance(node.ctx, gast.Load) and self.leads(path):
+            self.refuse(node)
+        return node
+
+    def leads(self, path: Path) -> bool:
+        """Whether a part that is written belongs to the value at a path."""
+        return any(p[: len(path)] == path for p in self.variables)
+
+    def refuse(self, node: gast.AST) -> None:
+        at = node if getattr(node, "lineno", 0) else self.at
+        raise unsupported(self.source, at, "this use of an object", *ATTRIBUTE)
+
+
+def _chain(e: gast.AST) -> Path:
+    """The names of ``m.layer.w``; empty for anything else."""
+    attributes = []
+    while isinstance(e, gast.Attribute):
+        attributes.append(e.attr)
+        e = e.value
+    return (e.id, *reversed(attributes)) if isinstance(e, gast.Name) else ()

@@ -1,0 +1,184 @@
+"""What is known, without running anything, of the value that a name holds.
+
+::
+
+    g = lambda t: t * t         a function whose body stands here
+    h = functools.partial(g, x) a call of `g` with one argument given
+    m = Model(w)                an object of a known class, made here
+    f = m.loss                  a method of it
+    LAYERS[0]                   what the module's own list holds now
+
+The writer of calls (`writeout`) asks this at every call.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from dataclasses import dataclass
+
+import gast
+import numpy as np
+
+from .classes import behaves, find, is_known
+from .resolve import MISSING
+
+CONTAINERS = (list, tuple, dict)
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
+
+
+class Made(gast.Constant):
+    """An object of a class, new and without attributes: ``m = C.__new__(C)``.
+
+    Stands for itself between the stages that write out calls and those that take the
+    object apart; no emitted code holds it.
+    """
+
+    def __init__(self, cls: type):
+        super().__init__(None, None)
+        self.cls = cls
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A function whose body is known: in ANF, with its parameters."""
+
+    key: object
+    fn: gast.FunctionDef
+    foreign: bool = False
+    owner: type | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outside:
+    """A function, class or container of the module's, or of any other."""
+
+    value: object
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """An object of a known class.
+
+    Attributes
+    ----------
+    cls : type
+        Its class.
+    made : bool
+        Whether the function makes it.
+    sample : object
+        The object itself, when there is just one.
+    path : tuple of str
+        How it is reached from a parameter whose annotation gives its class.
+    """
+
+    cls: type
+    made: bool = False
+    sample: object = MISSING
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A function and what it is given first."""
+
+    function: types.FunctionType
+    owner: type
+    receiver: gast.AST
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """A call that has got some of its arguments."""
+
+    func: gast.AST
+    args: tuple[gast.AST, ...]
+    keywords: tuple[gast.keyword, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Parent:
+    """What ``super()`` gives."""
+
+    cls: type
+    after: type
+    receiver: gast.AST
+
+
+@dataclass(frozen=True, eq=False)
+class Property:
+    """An attribute that is computed when it is read."""
+
+    function: types.FunctionType
+    owner: type
+    receiver: gast.AST
+
+
+Known = Body | Outside | Instance | Method | Partial | Parent | Property
+
+
+def of_object(value: object) -> Known | None:
+    """What is known of an object that the module, or a closure, holds.
+
+    Parameters
+    ----------
+    value : object
+        Anything, or `MISSING`.
+    """
+    if value is MISSING or isinstance(value, types.ModuleType):
+        return None
+    if isinstance(value, (*FUNCTIONS, *CONTAINERS, functools.partial)):
+        return Outside(value)
+    if isinstance(value, types.MethodType):
+        plain = isinstance(value.__func__, types.FunctionType)
+        return Outside(value) if plain and is_known(type(value.__self__)) else None
+    if isinstance(value, type):
+        return Outside(value) if is_known(value) else None
+    return of_class(type(value), value)
+
+
+def of_class(
+    cls: object, sample: object = MISSING, path: tuple[str, ...] = ()
+) -> Instance | None:
+    """What is known of an object of a class, None when its methods do not matter."""
+    if not isinstance(cls, type) or not is_known(cls) or not behaves(cls):
+        return None
+    return Instance(cls, sample=sample, path=path)
+
+
+def attribute(cls: type, attr: str, receiver: gast.AST, after=None) -> Known | None:
+    """What the class of an object says of one of its attributes.
+
+    Parameters
+    ----------
+    cls : type
+        The class of the object.
+    attr : str
+        The attribute.
+    receiver : gast.AST
+        An expression for the object.
+    after : type, optional
+        The class behind which to begin, as `super` does.
+    """
+    found = find(cls, attr, after)
+    if found is None:
+        return None
+    value, owner = found
+    if isinstance(value, types.FunctionType):
+        return Method(value, owner, receiver)
+    if isinstance(value, staticmethod):
+        return of_object(value.__func__)
+    if isinstance(value, classmethod):
+        return Method(value.__func__, owner, gast.Constant(cls, None))
+    if isinstance(value, property) and isinstance(value.fget, types.FunctionType):
+        return Property(value.fget, owner, receiver)
+    return None if owner is object else of_object(value)
+
+
+def same(a: Known | None, b: Known | None) -> bool:
+    """Whether two values behave alike, as far as is known."""
+    if a is b:
+        return True
+    if isinstance(a, Instance) and isinstance(b, Instance):
+        return (a.cls, a.made) == (b.cls, b.made) and a.sample is b.sample
+    return isinstance(a, Outside) and isinstance(b, Outside) and a.value is b.value
