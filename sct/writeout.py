@@ -283,7 +283,9 @@ class _Writer:
             return self.attribute(e, env)
         if isinstance(e, gast.Subscript) and isinstance(e.slice, gast.Constant):
             owner = self.value(e.value, env)
-            if isinstance(owner, Outside) and isinstance(owner.value, meanings.CONTAINERS):
+            if isinstance(owner, Outside) and isinstance(
+                owner.value, meanings.CONTAINERS
+            ):
                 try:
                     return meanings.of_object(owner.value[e.slice.value])
                 except (KeyError, IndexError, TypeError):
@@ -808,7 +810,9 @@ class _Writer:
         if not isinstance(found, Outside):
             return found is not None
         if deep and isinstance(found.value, (list, tuple)):
-            return any(self.needs_turns(meanings.of_object(v), False) for v in found.value)
+            return any(
+                self.needs_turns(meanings.of_object(v), False) for v in found.value
+            )
         return callable(found.value)
 
     def length(self, e: gast.AST, env: Env) -> int | None:

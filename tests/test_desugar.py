@@ -293,6 +293,7 @@ def test_lines_are_the_users():
 def test_linear_time():
     body = "    x = x + (a if x else 1)\n" * 5000
     tree, source = tree_of(f"def f(x, a):\n{body}    return x\n")
-    start = time.perf_counter()
+    # Quadratic work takes minutes; what else the machine does must not matter.
+    start = time.process_time()
     desugar(tree, source)
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
