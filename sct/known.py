@@ -31,6 +31,7 @@ from sct.normalise import Normal
 from sct.resolve import MISSING
 
 LIBRARIES = frozenset({"numpy", "scipy"})
+LEAVES = (gast.Raise, gast.Break)
 OPTIONS = (type(None), bool, int, str)
 COMPARED = {
     gast.Eq: operator.eq,
@@ -111,6 +112,8 @@ class _Folding:
         """A block without what is ruled out; `values` is brought to its end."""
         out: list[gast.AST] = []
         for stmt in body:
+            if out and isinstance(out[-1], LEAVES) and not isinstance(stmt, gast.Return):
+                continue
             if isinstance(stmt, gast.If):
                 out += self.branch(stmt, values)
                 continue
@@ -139,7 +142,7 @@ class _Folding:
             made = getattr(stmt, field)
             if made:
                 setattr(stmt, field, self.block(made, inner))
-            if not made or not isinstance(made[-1], (gast.Raise, gast.Break)):
+            if not made or not isinstance(getattr(stmt, field)[-1], LEAVES):
                 ends.append(inner)
         for n in list(values):
             if not all(n in e and _same(e[n], ends[0][n]) for e in ends):

@@ -25,6 +25,8 @@ from sct.templates.array_api import role
 # Values of these never carry a derivative, whatever they are computed from.
 UNDIFFERENTIATED = (gast.Compare, gast.BoolOp, gast.JoinedStr)
 BITWISE = (gast.BitOr, gast.BitAnd, gast.BitXor)
+# Of these keywords of ufuncs derivatives do not depend: precision, and order in memory.
+LAYOUT = frozenset({"dtype", "order", "subok"})
 DISPATCHERS = (type(np.sum), type(np.dot))
 OPAQUE = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
@@ -298,6 +300,8 @@ def _rule(
 ) -> Operation:
     rule = templates.lookup(primal)
     given = {k.arg: k.value for k in keywords if k.arg}
+    if isinstance(primal, np.ufunc):
+        keywords = [k for k in keywords if k.arg not in LAYOUT]
     names = tuple(sorted(grammar.names_read(node)))
     if rule is None or rule.kind == "zero":
         kind = "opaque" if rule is None else "constant"

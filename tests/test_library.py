@@ -70,6 +70,21 @@ def covariance_of_two(x, y):
     return np.cov(x, y)[0, 1]
 
 
+@case(X, draw(5, seed=1))
+def weighted_average(x, w):
+    return np.average(x * x, weights=w)
+
+
+@case(TABLE, draw(3))
+def weighted_averages_of_columns(x, w):
+    return np.sum(np.average(x, axis=0, weights=w) ** 2)
+
+
+@case(X, draw(5, seed=1))
+def products_of_a_precision(x, y):
+    return np.sum(np.multiply(x, y, dtype=np.float64) ** 2)
+
+
 @case(TABLE)
 def turned(x):
     return np.sum(np.rot90(x)[0] ** 2) + np.sum(np.rot90(x, 3)[1] ** 3)
