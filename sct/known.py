@@ -112,7 +112,8 @@ class _Folding:
         """A block without what is ruled out; `values` is brought to its end."""
         out: list[gast.AST] = []
         for stmt in body:
-            if out and isinstance(out[-1], LEAVES) and not isinstance(stmt, gast.Return):
+            left = bool(out) and isinstance(out[-1], LEAVES)
+            if left and not isinstance(stmt, gast.Return):
                 continue
             if isinstance(stmt, gast.If):
                 out += self.branch(stmt, values)
