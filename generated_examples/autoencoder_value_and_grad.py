@@ -160,7 +160,9 @@ def zero_structure(x):
         zeros = [zero_structure(v) for v in x]
         return Parts(zip(x._fields, zeros)) if hasattr(x, "_fields") else zeros
     zeros = {name: zero_structure(value) for name, value in attributes(x).items()}
-    return Parts(zeros) if zeros else zero_like(x)
+    # What its class holds is constant: `restored` leaves out what goes there.
+    shared = {n: zero_like(v) for n, v in class_numbers(x).items() if n not in zeros}
+    return Parts(zeros | shared) if zeros else zero_like(x)
 
 
 def describe(x):
@@ -261,6 +263,16 @@ class Parts:
             "it is read, and no derivative goes back through that; write what it is "
             "made of"
         )
+
+
+def class_numbers(x):
+    """Return the floats and arrays that the class of an object holds, by name."""
+    held = {}
+    for kind in reversed(type(x).__mro__):
+        for name, value in kind.__dict__.items():
+            if isinstance(value, (float, complex)) or hasattr(value, "dtype"):
+                held[name] = value
+    return held
 
 
 def zero_like(x):

@@ -634,6 +634,8 @@ MORE = [
     Row(np.array, (normal(3),), {"ndmin": 3}),
     Row(np.array, (normal(),), {"ndmin": 2, "copy": True}),
     Row(np.array, (normal(2, 2), np.float64), {"ndmin": 2}),
+    Row(list, (normal(3),)),
+    Row(tuple, (normal(3),)),
 ]
 
 ROWS = [*UFUNCS, *OPERATORS, *PYTHON, *REDUCTIONS, *LINALG, *ARRAYS, *HELPERS, *MORE]
