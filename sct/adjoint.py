@@ -113,6 +113,7 @@ class Context:
     containers: Structures
     passing: set[str] = field(default_factory=set)
     exact: set[gast.AST] = field(default_factory=set)
+    complexes: set[str] = field(default_factory=set)
 
     @property
     def structures(self) -> set[str]:
@@ -253,6 +254,12 @@ class Adjoints:
                 line.zero(name, self.bars)
             elif not _is_whole(self.bars[name], facts, name):
                 line.spread(name, self.bars)
+            if name in self.context.complexes:
+                # Complex later on; what was given may be real.
+                line.read(name)
+                bar = grammar.name(self.bar(name))
+                helper = self._helper("unbroadcast")
+                line.emit(self.bar(name), grammar.call(helper, bar, grammar.name(name)))
             if name in restore:
                 line.read(name)
                 helper = self._helper("restored")
@@ -507,6 +514,7 @@ class _Line:
         bar = self.owner.bar(name)
         bars = self.owner.bars
         self.reached.add(name)
+        value = self._narrowed(name, value)
         if name in bars:
             if not _is_whole(bars[name], self.before, name):
                 self.owner.narrow.add(name)
@@ -527,6 +535,19 @@ class _Line:
         if not grammar.is_name(value, bar):
             self.emit(bar, value)
         bars[name] = fact
+
+    def _narrowed(self, name: str, value: gast.AST) -> gast.AST:
+        """The real part of what a complex result hands to a real operand."""
+        stmt, complexes = self.step.stmt, self.context.complexes
+        if stmt is None or name in complexes or not complexes:
+            return value
+        if not complexes & {*grammar.writes(stmt), *grammar.mutates(stmt)}:
+            return value
+        self.read(name)
+        helper = self.owner._helper("unbroadcast")
+        if isinstance(value, gast.Call) and grammar.is_name(value.func, helper):
+            return value
+        return grammar.call(helper, value, grammar.name(name))
 
     def differentiate(self, op: Operation, targets: tuple[str, ...]) -> None:
         """The adjoint of the step's statement, whose active targets are `targets`."""
@@ -662,6 +683,7 @@ class _Line:
             values,
             wanted,
             rank=lambda node: self.context.inference.fact(node, self.before).rank,
+            is_complex=lambda node: bool(set(atoms(node)) & self.context.complexes),
             fresh=self.owner._fresh,
             outer=self.context.outer,
         )

@@ -28,6 +28,7 @@ from sct.analysis.activity import activity
 from sct.analysis.aliases import is_fresh
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.calls import result_fact
+from sct.analysis.complexes import complex_names
 from sct.analysis.passing import passing
 from sct.analysis.shapes import (
     NUMBER,
@@ -443,6 +444,7 @@ class Differentiation:
             self.structures,
             passing(fn, operations, active, self.temporary, self._takes_wide),
             prepared.exact,
+            complex_names(fn, operations, self.normal.scope),
         )
         scalars = _scalar_names(fn, found)
         groups = self.groups = alias_groups(fn, self.operation, scalars)

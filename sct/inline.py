@@ -31,6 +31,7 @@ def instantiate(
     wanted: set[str],
     *,
     rank: Callable[[gast.AST], int | None],
+    is_complex: Callable[[gast.AST], bool],
     fresh: Callable[[str], str],
     outer: Callable[[str, Rule], str],
 ) -> tuple[list[gast.AST], dict[str, gast.AST]]:
@@ -46,6 +47,8 @@ def instantiate(
         The parameters whose adjoint (or partial derivative) is asked for.
     rank : callable
         The rank of an operand, None where it is not known.
+    is_complex : callable
+        Whether an operand may be complex.
     fresh : callable
         A new name from a wish.
     outer : callable
@@ -61,7 +64,8 @@ def instantiate(
     tree = rule.tree
     known = {p: grammar.constant(d) for p, d in _defaults(rule.function).items()}
     known.update(values)
-    body = _decide(grammar.clone(tree.body), known, rank)
+    facts = rank, is_complex
+    body = _decide(grammar.clone(tree.body), known, facts)
     returned = body.pop().value
     many = isinstance(returned, gast.Tuple) and len(rule.wrt) != 1
     results = dict(zip(rule.wrt, returned.elts if many else [returned], strict=True))
@@ -93,39 +97,41 @@ def _defaults(function: Callable) -> dict[str, object]:
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-def _decide(body, known, rank) -> list[gast.AST]:
+def _decide(body, known, facts) -> list[gast.AST]:
     """Decide the tests on facts that are known while transforming."""
     out: list[gast.AST] = []
     for stmt in body:
         if not isinstance(stmt, gast.If):
             out.append(stmt)
             continue
-        truth = _truth(stmt.test, known, rank)
+        truth = _truth(stmt.test, known, facts)
         if truth is None:
-            stmt.body = _decide(stmt.body, known, rank)
-            stmt.orelse = _decide(stmt.orelse, known, rank)
+            stmt.body = _decide(stmt.body, known, facts)
+            stmt.orelse = _decide(stmt.orelse, known, facts)
             out.append(stmt)
         else:
-            out += _decide(stmt.body if truth else stmt.orelse, known, rank)
+            out += _decide(stmt.body if truth else stmt.orelse, known, facts)
     return out
 
 
-def _truth(test, known, rank) -> bool | None:
+def _truth(test, known, facts) -> bool | None:
     """Whether a rule's test holds, None when that shows only at run time.
 
     Tests of unknown ranks count as false: the last branch of such a chain is general.
     """
     if isinstance(test, gast.BoolOp):
-        parts = [_truth(v, known, rank) for v in test.values]
+        parts = [_truth(v, known, facts) for v in test.values]
         decisive = isinstance(test.op, gast.Or)
         if decisive in parts:
             return decisive
         return None if None in parts else not decisive
     if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
-        inner = _truth(test.operand, known, rank)
+        inner = _truth(test.operand, known, facts)
         return None if inner is None else not inner
-    if isinstance(test, gast.Compare) and _is_ndim(test.left):
-        found = rank(known[test.left.args[0].id])
+    if _asks(test, "iscomplexobj"):
+        return facts[1](known[test.args[0].id])
+    if isinstance(test, gast.Compare) and _asks(test.left, "ndim"):
+        found = facts[0](known[test.left.args[0].id])
         return found is not None and _compare(
             test.ops[0], found, test.comparators[0].value
         )
@@ -158,11 +164,11 @@ def _value(node, known) -> tuple[object] | None:
     return None
 
 
-def _is_ndim(node: gast.AST) -> bool:
+def _asks(node: gast.AST, attr: str) -> bool:
     return (
         isinstance(node, gast.Call)
         and isinstance(node.func, gast.Attribute)
-        and node.func.attr == "ndim"
+        and node.func.attr == attr
         and isinstance(node.args[0], gast.Name)
     )
 

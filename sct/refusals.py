@@ -37,6 +37,10 @@ REPEATED = (
     "the index may name an element twice, which is then multiplied or divided twice",
     "Write `x[i] *= y` where no index is repeated, or loop over the indices.",
 )
+COMPLEX = (
+    "complex numbers go into it, and how it changes with these is not known",
+    "Write it with `np.abs`, `np.conj` and arithmetic.",
+)
 KEPT_VALUE = (
     "it is returned beside the gradient, and the backward sweep writes into it",
     "Return a copy of what it holds, or ask for the gradient alone (`sct.grad`).",

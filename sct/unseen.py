@@ -7,10 +7,11 @@ import gast
 from sct import grammar, purity
 from sct.adjoint import Context
 from sct.analysis import dataflow
+from sct.analysis.complexes import REFUSED
 from sct.arguments import parameter_names
 from sct.errors import unsupported
 from sct.operations import Resolver, unwrap
-from sct.refusals import IN_PLACE, JOINED, MANAGED, SHARED, WRITES, refusal
+from sct.refusals import COMPLEX, IN_PLACE, JOINED, MANAGED, SHARED, WRITES, refusal
 from sct.sharing import writes_into
 
 
@@ -49,6 +50,10 @@ def refuse_unknown_effects(
                 raise unsupported(context.source, op.node, "this expression", *JOINED)
         if not isinstance(op.node, gast.Call):
             continue
+        if varied and context.complexes & set(varied):
+            known = op.callee.__hash__ is not None and op.callee not in REFUSED
+            if op.kind == "call" or not known:
+                raise unsupported(context.source, op.node, "this call", *COMPLEX)
         if op.kind == "call" and writes_into(unwrap(op.callee)):
             raise unsupported(context.source, op.node, "this call", *WRITES)
         silent = op.kind in ("append", "call") or op.callee in (print, *purity.CHECKS)

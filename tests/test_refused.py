@@ -535,6 +535,14 @@ ROWS = [
         """,
     ),
     row(
+        "norm of complex numbers",
+        "complex numbers go into it",
+        """
+        def f(x):
+            return «np.linalg.norm(np.exp(1j * x))»
+        """,
+    ),
+    row(
         "multiplied where an index may be repeated",
         "may name an element twice",
         """

@@ -39,7 +39,11 @@ def conjugate(out, x, *, out_bar):
 # At 0 the derivative is 0.
 @adjoint(np.absolute, np.fabs, pointwise=True)
 def absolute(out, x, *, out_bar):
-    x_bar = out_bar * np.sign(x)
+    if np.iscomplexobj(x):
+        size = np.abs(x)
+        x_bar = np.real(out_bar) * np.conj(x) / np.where(size == 0, 1.0, size)
+    else:
+        x_bar = out_bar * np.sign(x)
     return x_bar
 
 

@@ -25,7 +25,11 @@ nondifferentiable(
 # At 0 the derivative is 0.
 @adjoint(abs, pointwise=True)
 def abs_(out, x, *, out_bar):
-    x_bar = out_bar * np.sign(x)
+    if np.iscomplexobj(x):
+        size = np.abs(x)
+        x_bar = np.real(out_bar) * np.conj(x) / np.where(size == 0, 1.0, size)
+    else:
+        x_bar = out_bar * np.sign(x)
     return x_bar
 
 
