@@ -38,3 +38,16 @@ def durbin(r: Array) -> float:
         y[:k] += alpha * y[k - 1 :: -1]
         y[k] = alpha
     return np.sum(y * y)
+
+
+def relax(u, f, h):
+    """One sweep over a string under load, into `u`."""
+    for i in range(1, len(u) - 1):
+        u[i] = 0.5 * (u[i - 1] + u[i + 1] + h * h * f[i])
+
+
+def hanging_string(load, h, sweeps):
+    u = np.zeros_like(load)
+    for _ in range(sweeps):
+        relax(u, load, h)
+    return np.sum(load * u)

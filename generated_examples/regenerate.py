@@ -154,6 +154,7 @@ EXAMPLES = [
     Example(inplace.diffuse, "grad", (0, 1), (some(7), 0.2, 3)),
     Example(inplace.seidel, "grad", "a", (some(5, 5), 2)),
     Example(inplace.durbin, "grad", 0, (0.4 * some(5),)),
+    Example(inplace.hanging_string, "grad", ("load", "h"), (some(6), 0.2, 3)),
     Example(
         models.deep_network,
         "grad",
@@ -171,6 +172,12 @@ EXAMPLES = [
         "grad",
         (0, 1),
         ([models.Spring(2.0, 0.3, 0.1), models.Spring(1.0, 0.2, 0.4)], some(2)),
+    ),
+    Example(
+        models.swing_error,
+        "grad",
+        ("system", "angle", "forces"),
+        (models.Oscillator(1.3, 0.2), 0.4, some(5), some(5), 0.1),
     ),
 ]
 
