@@ -34,6 +34,7 @@ from .renaming import Captured, rename
 # What goes through all items of its first argument, or of its only one.
 CONSUMERS = frozenset({"list", "tuple", "sum", "min", "max", "sorted", "set", "dict"})
 MAKERS = frozenset({"zip", "enumerate", "reversed"})
+FOLDS = frozenset({"reduce", "accumulate"})
 VIEWS = frozenset({"values", "items"})
 
 
@@ -71,6 +72,8 @@ class _Generators(gast.NodeTransformer):
     def concerns(self, e: gast.AST) -> bool:
         """Whether there may be something to do about an expression."""
         word = self.word(e)
+        if isinstance(e, gast.Call) and _last_word(e.func) in FOLDS:
+            return True
         if word in ("map", "filter", "zip"):
             return word != "zip" or any(isinstance(a, gast.Starred) for a in e.args)
         if word == "dict" and e.args and isinstance(e.args[0], gast.GeneratorExp):
@@ -99,7 +102,7 @@ class _Generators(gast.NodeTransformer):
             made = self.transposed(node)
         elif word == "dict" and len(node.args) == 1 and not node.keywords:
             made = self.table(node.args[0])
-        elif word in MAKERS:
+        elif word in MAKERS or _last_word(node.func) in FOLDS:
             node.args = [self.listed(a) for a in node.args]
         elif word in CONSUMERS and node.args and self.is_lazy(node.args[0]):
             node.args[0] = located(self.items(node.args[0]), node.args[0])
@@ -256,6 +259,11 @@ class _Generators(gast.NodeTransformer):
         return gast.Tuple(
             [self.column(rows.id, constant(k)) for k in count], gast.Load()
         )
+
+
+def _last_word(func: gast.AST) -> str:
+    """The name of a function without its module."""
+    return getattr(func, "attr", "") or getattr(func, "id", "")
 
 
 def _bound(loop: gast.For) -> set[str]:

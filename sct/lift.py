@@ -1,6 +1,7 @@
 """More of the language made plain: what is known of a function without running it.
 
-    sums as loops → calls written out → loops unrolled → containers and objects apart
+    sums as loops → edits as assignments → calls written out → loops unrolled
+    → containers and objects apart
 
 Each step gives the same tree when it finds nothing to do; a step that leaves forms of
 the source language behind is followed by `flat`, which desugars and flattens.
@@ -15,9 +16,11 @@ import gast
 
 from .attributes import attributes_apart
 from .components import taken_apart
+from .edits import without_edits
 from .extremes import item_by_item
 from .meanings import Known
 from .objects import objects_apart
+from .ordering import by_index
 from .parse import Source
 from .resolve import Scope
 from .spread import spread
@@ -93,6 +96,8 @@ def lift(
         # While the comprehensions that are summed are still there.
         sums,
         lambda fn: taken_apart(fn, around),
+        lambda fn: without_edits(fn, around.is_builtin, around.takes_lists),
+        lambda fn: by_index(fn, around.is_builtin, around.scope.resolve),
         sums,
         *2
         * [

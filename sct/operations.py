@@ -239,6 +239,13 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
             return Operation("constant", value, callee=callee)
         if grammar.is_name(args[0]) and args[0].id in resolve.dicts:
             return Operation("constant", value, callee=callee)
+    if callee in (sorted, max, min) and value.keywords and len(args) == 1:
+        # The key says where an item goes, and has no part in what it is.
+        given = {k.arg: k.value for k in value.keywords if k.arg}
+        names = tuple(sorted(grammar.names_read(args[0])))
+        return Operation(
+            "opaque", value, names, (), None, callee, {}, tuple(args), given
+        )
     if callee is dict and len(args) == 1 and grammar.is_name(args[0]):
         if args[0].id in resolve.structures and not value.keywords:
             return Operation("copy", value, (args[0].id,), callee=callee)

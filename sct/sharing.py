@@ -105,18 +105,20 @@ class Sharing:
         groups = {n: {n} for n in self.containers}
         for stmt in grammar.statements(self.body):
             container, given = self.given(stmt)
-            if isinstance(stmt, gast.Assign) and not self._is_new(stmt.value):
+            if isinstance(stmt, gast.Assign) and not self.is_new(stmt.value):
                 given = given | self.into(stmt.value) | set(grammar.writes(stmt))
             joined = (given | {container}) & self.containers
             group = set().union(*[groups[n] for n in joined])
             groups.update(dict.fromkeys(group, group))
         return groups
 
-    def _is_new(self, value: gast.AST) -> bool:
+    def is_new(self, value: gast.AST) -> bool:
         """Whether a value is a new container, though it may hold what others hold."""
         if isinstance(value, gast.Call):
             copies = getattr(value.func, "attr", "") == "copy"
             return copies or self.classify(value).callee in (list, dict, tuple)
+        if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice):
+            return grammar.root(value) in self.lists and grammar.is_name(value.value)
         return isinstance(value, gast.BinOp)
 
     def _before(self, stmt: gast.AST, live: set[str]) -> None:
@@ -297,7 +299,7 @@ class Sharing:
             getattr(s, "value", None) for s in self.where.definitions.get(name, ())
         ]
         return bool(found) and all(
-            isinstance(v, gast.Call) and self._is_new(v) and other in self.into(v)
+            not isinstance(v, gast.BinOp) and self.is_new(v) and other in self.into(v)
             for v in found
         )
 

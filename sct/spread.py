@@ -100,9 +100,20 @@ def lists_of(fn: gast.FunctionDef) -> set[str]:
             continue
         value = s.value if isinstance(s, gast.Assign) else None
         plain = value is not None and isinstance(s.targets[0], gast.Name)
-        made = isinstance(value, gast.List) or _is_joined(s, found)
+        made = isinstance(value, (gast.List, gast.ListComp)) or _is_joined(s, found)
+        made = made or isinstance(value, gast.Call) and is_name(value.func, "list")
+        made = made or _is_slice_of(value, found)
         (found if plain and made else other).update(writes(s))
     return found - other
+
+
+def _is_slice_of(value: gast.AST, lists: set[str]) -> bool:
+    """Whether an expression is ``l[a:b]`` of a list."""
+    return (
+        isinstance(value, gast.Subscript)
+        and isinstance(value.slice, gast.Slice)
+        and getattr(value.value, "id", "") in lists
+    )
 
 
 def _is_joined(s: gast.AST, lists: set[str]) -> bool:

@@ -197,6 +197,8 @@ def lists_only(fn: gast.FunctionDef, classify) -> set[str]:
             return len(grammar.names_read(value) & only) == 1
         if isinstance(value, gast.Name):
             return value.id in only
+        if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice):
+            return grammar.is_name(value.value) and value.value.id in only
         if isinstance(value, gast.Call):
             return classify(value).callee is list
         return isinstance(value, (gast.Starred, *DISPLAYS))
@@ -265,6 +267,8 @@ class _Uses:
         self.attributes: set[str] = set()
         self.other: set[str] = set()
         self.taken: set[str] = set()
+        # What was copied by `dict`, with the names of the copies.
+        self.tables: list[tuple[str, str]] = []
         # The names of what lists of items were made of.
         self.listed: dict[str, str] = {}
         # The keys that are looked for in a name, or that loops over it give.
@@ -277,6 +281,7 @@ class _Uses:
             if isinstance(s, gast.For)
             for n in grammar.writes(s)
         }
+        self.counters |= self._chosen(fn)
         for stmt in grammar.statements(fn.body):
             self._statement(stmt)
             for place in grammar.places(stmt):
@@ -284,10 +289,31 @@ class _Uses:
                 sliced = isinstance(place.slice, (gast.Slice, gast.Tuple))
                 if sliced and grammar.is_name(place.value):
                     self.other.add(place.value.id)
+        written = {n for s in grammar.statements(fn.body) for n in grammar.mutates(s)}
+        for whole, parts in self.slices.items():
+            sliced = [v for v in parts if v not in self.listed]
+            if written & set(sliced):
+                # Of an array it is a view, of a list a copy: it is taken for an array.
+                self.other.add(whole)
+        self.strings.update(d for d, e in self.tables if e in self.strings)
         # Of an array, slices go into arithmetic.
         for whole, parts in self.slices.items():
             if any(v in self.other for v in parts):
                 self.other.add(whole)
+
+    def _chosen(self, fn: gast.FunctionDef) -> set[str]:
+        """The names of indices that `max`, `min` or `sorted` chose by a key."""
+        found: set[str] = set()
+        for s in grammar.statements(fn.body):
+            value = s.value if isinstance(s, gast.Assign) else None
+            if isinstance(value, gast.Call) and [k.arg for k in value.keywords][:1] == [
+                "key"
+            ]:
+                if self.classify(value).callee in (sorted, max, min):
+                    found.update(grammar.writes(s))
+            if isinstance(value, gast.Subscript) and grammar.root(value) in found:
+                found.update(grammar.writes(s))
+        return found
 
     def _statement(self, stmt: gast.AST) -> None:
         if isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
@@ -298,6 +324,8 @@ class _Uses:
             whole = grammar.root(stmt.value)
             copied = _copied_name(stmt.value, self.classify)
             if copied:
+                if self.classify(stmt.value).callee is dict:
+                    self.tables.append((copied, stmt.targets[0].id))
                 self.listed[stmt.targets[0].id] = copied
                 self.slices.setdefault(copied, []).append(stmt.targets[0].id)
                 return
@@ -470,10 +498,12 @@ def one_path_each(fn: gast.FunctionDef, found: Structures) -> gast.FunctionDef:
     fn = _by_key(grammar.clone(fn))
     count: dict[str, int] = {}
     changed: set[str] = set()
+    grown: set[str] = set()
     for s in grammar.statements(fn.body):
         for n in grammar.writes(s):
             count[n] = count.get(n, 0) + 1
         changed.update(grammar.mutates(s))
+        grown.add(grammar.appended(s))
     parameters = set(parameter_names(fn))
     steady = {r for r in roots - changed if count.get(r, 0) + (r in parameters) == 1}
     counters = {
@@ -500,6 +530,8 @@ def one_path_each(fn: gast.FunctionDef, found: Structures) -> gast.FunctionDef:
                 and count[name] == 1
                 and name in uses.taken
                 and name not in uses.other
+                # A slice of a list is a list of its own.
+                and not (name in changed | grown and _is_slice(stmt.value))
             ):
                 value = stmt.value
                 keys = grammar.names_read(value) - {grammar.root(value)}

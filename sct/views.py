@@ -401,7 +401,8 @@ class _Paths:
         Where it does not, ``x += e`` is checked to be one on numbers when it runs;
         anything else that writes is refused.
         """
-        if self._leads_there(stmt, name) and not self._is_replaced(stmt):
+        new = self.flow.is_new(stmt.value)
+        if self._leads_there(stmt, name) and not new and not self._is_replaced(stmt):
             return True
         for write in self.flow.seconds[name]:
             if not self._may_be_number(write):

@@ -369,7 +369,7 @@ def list_stacked_and_read_backwards(x):
     return np.sum(np.stack(rows)[1:] * np.vstack(rows)[:-1])
 
 
-@refused(draw(3))
+@kernel(draw(3))
 def list_popped(x):
     todo = [v for v in x]
     total = 0.0
@@ -398,7 +398,7 @@ def dict_built_in_a_loop(x, names):
     return total
 
 
-@refused(draw(3))
+@kernel(draw(3))
 def dict_updated(x):
     table = {"s": np.sum(x), "p": x[0] * x[1]}
     table["q"] = table["s"] * table["p"]
@@ -1017,7 +1017,7 @@ def number_in_a_nested_list(x):
     return sum(table[0])
 
 
-@refused(0.7)
+@kernel(0.7)
 def list_turned_round(x):
     queue = [x, x * x]
     queue = queue[1:] + [queue[0]]
@@ -1151,7 +1151,7 @@ def argument_appended_to(us):
     return us[2] * us[1]
 
 
-@broken("an element of a list is deleted", AttributeError, [0.7, 1.2])
+@kernel([0.7, 1.2])
 def element_deleted(us):
     del us[0]
     return us[0] * us[0]
@@ -1304,12 +1304,12 @@ def partial_made_inside(x, k):
     return g(x) * g(x * k)
 
 
-@refused(draw(3))
+@kernel(draw(3))
 def reduced(x):
     return functools.reduce(lambda a, b: a * b + 1.0, x)
 
 
-@refused(draw(3))
+@kernel(draw(3))
 def reduced_with_a_start(x):
     return functools.reduce(scaled, [v for v in x], 2.0)
 
@@ -1362,12 +1362,12 @@ def function_that_makes_a_function(x):
     return twice(math.sin)(x) * x
 
 
-@refused(draw(3))
+@kernel(draw(3))
 def sorted_by_value(x):
     return sum(k * v for k, v in enumerate(sorted(x)))
 
 
-@refused(draw(3))
+@kernel(draw(3))
 def extreme_by_key(x):
     return max(x, key=lambda v: -v) * min([v * v for v in x])
 

@@ -33,7 +33,7 @@ parse resolve backends
 classes
 fence desugar anf imports generators
 templates
-inline sums components unroll extremes
+inline sums components unroll extremes edits ordering
 meanings attributes
 writeout objects
 lift
