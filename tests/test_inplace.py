@@ -647,6 +647,78 @@ def helper_sorts_an_argument(x):
     return np.sum(a * y)
 
 
+@case(draw(2, 3), draw(3, 2))
+def another_shape_beside_a_transpose(a, w):
+    total = 0.0
+    b = a * a
+    for k in range(3):
+        f = b.ravel()
+        f[k] = f[k + 1] * f[k]
+        f[k + 2] += f[0]
+        total = total + np.sum(b.T * w) * f[1]
+    return total
+
+
+@case(draw(6))
+def two_other_shapes(x):
+    m = x.reshape(2, 3)
+    n = x.reshape(3, 2)
+    m[0, 1] = n[2, 0] * m[1, 2]
+    n[1] *= m[0, :2]
+    t = m.T
+    t[0] += n[0]
+    return np.sum(x**3)
+
+
+@case(draw(2, 2, 3))
+def planes_in_one_row(a):
+    for plane in a:
+        f = plane.reshape(-1)
+        f[1:] *= f[:-1]
+        for row in plane:
+            row[0] += f[5]
+    return np.sum(a**2)
+
+
+@case(draw(4), draw(4, seed=1))
+def masks_in_a_loop(x, y):
+    for k in range(3):
+        m = x > y * (0.8 + 0.2 * k)
+        x[m] *= y[m]
+        y[~m] += x[~m]
+        x[m] += y[m]
+    return np.sum(x * y)
+
+
+@case(draw(4))
+def smaller_operands(x):
+    a = np.ones((3, 4))
+    a *= x
+    a[1:] *= a[0]
+    a[:, 1] /= x[0]
+    a[:, [0, 2]] **= 2
+    a[a > 0.7] -= x[1]
+    return np.sum(a**2)
+
+
+@case(draw(3, 4))
+def out_into_views(a):
+    np.add(a[0], a[1], out=a[1])
+    np.multiply(a[:, 1], a[:, 2], out=a.T[3])
+    np.matmul(a[:, :3], a[:, 0], out=a[:, 1])
+    return np.sum(a**2)
+
+
+@case(draw(4))
+def parts_sorted(x):
+    a = x * x
+    b = a[1:]
+    b.sort()
+    a[:2].sort()
+    a[::-1].sort()
+    return np.sum(a * np.arange(1.0, 5.0)) * b[0]
+
+
 @pytest.mark.parametrize("f, args, wrt", CASES)
 def test_gradient(f, args, wrt):
     check(f, args, wrt)
