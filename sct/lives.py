@@ -23,7 +23,8 @@ from sct.arguments import parameter_names
 from sct.names import Names, used_names
 from sct.renaming import FUNCTIONS, Captured, captured_names, rename
 
-# What makes a container.
+# What makes a container: displays, and calls by these names.
+CONTAINERS = ("list", "dict", "tuple")
 DISPLAYS = (gast.List, gast.Tuple, gast.Dict, gast.ListComp, gast.DictComp)
 # What may refer to an array that has a name already.
 PARTS = (gast.Name, gast.Subscript, gast.Attribute)
@@ -77,7 +78,8 @@ def one_life_each(fn: gast.FunctionDef) -> gast.FunctionDef:
 def _several(fn: gast.FunctionDef) -> set[str]:
     """The names that are bound more than once and for which it may matter.
 
-    They hold containers, or are second names in a group that is written into.
+    They hold containers, or are second names of arrays that are written into, or have
+    second names that are written through.
     """
     count = dict.fromkeys(parameter_names(fn), 1)
     for stmt in grammar.statements(fn.body):
@@ -96,14 +98,21 @@ def _several(fn: gast.FunctionDef) -> set[str]:
             changed.update(grammar.writes(stmt))
         if not isinstance(stmt, gast.Assign):
             continue
-        if isinstance(stmt.value, DISPLAYS):
+        if _makes_container(stmt.value):
             held.update(grammar.writes(stmt))
         elif isinstance(stmt.value, PARTS):
             parts.update(grammar.writes(stmt))
             shares.append({*grammar.writes(stmt), grammar.root(stmt.value)})
     groups = [g for g in _joined(shares) if g & (held | changed)]
-    found = again & (held | parts & set().union(*groups))
+    through = [g for g in groups if g & parts & changed]
+    found = again & held.union(parts.intersection(set().union(*groups)), *through)
     return found - _hidden(fn) if found else found
+
+
+def _makes_container(value: gast.AST) -> bool:
+    if isinstance(value, gast.Call):
+        return grammar.is_name(value.func) and value.func.id in CONTAINERS
+    return isinstance(value, DISPLAYS)
 
 
 def _hidden(fn: gast.FunctionDef) -> set[str]:

@@ -97,6 +97,10 @@ def _draws(callee: object) -> bool:
     )
 
 
+# What makes a value that nobody else has.
+MADE = (gast.List, gast.Dict, gast.Constant, gast.BinOp, gast.UnaryOp)
+
+
 @about_functions(True)
 def function_is_pure(function: types.FunctionType, raising: bool = False) -> bool:
     """Whether calling a user's function has no effect but its result."""
@@ -105,21 +109,22 @@ def function_is_pure(function: types.FunctionType, raising: bool = False) -> boo
     except SctError:
         return False
     resolve = Resolver(normal.scope, {})
-    own = _own_containers(normal.fn)
+    own = _own(normal.fn)
     every = grammar.statements(normal.fn.body)
     return all(_harmless(s, resolve, own, raising) for s in every)
 
 
-def _own_containers(fn: gast.FunctionDef) -> set[str]:
-    """The names that hold lists and dicts made here, wherever they are bound."""
+def _own(fn: gast.FunctionDef) -> set[str]:
+    """The names that hold lists, dicts and values made here, wherever bound."""
     found: set[str] = set()
     a = fn.args
     given = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
     other = {p.id for p in given if p}
     for s in grammar.statements(fn.body):
+        if isinstance(s, gast.AugAssign):
+            continue
         value = s.value if isinstance(s, gast.Assign) else None
-        made = isinstance(value, (gast.List, gast.Dict))
-        plain = made and grammar.is_name(s.targets[0])
+        plain = isinstance(value, MADE) and grammar.is_name(s.targets[0])
         (found if plain else other).update(grammar.writes(s))
     return found - other
 
@@ -132,13 +137,14 @@ def keeps_arguments(function: types.FunctionType) -> bool:
     except SctError:
         return False
     resolve = Resolver(normal.scope, {})
+    own = _own(normal.fn)
     for stmt in grammar.statements(normal.fn.body):
         if isinstance(stmt, (gast.Raise, gast.Assert)):
             continue
         if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
             if classify(stmt.value, resolve).callee is print:
                 continue
-        if not _harmless(stmt, resolve):
+        if not _harmless(stmt, resolve, own):
             return False
     return True
 
@@ -160,7 +166,7 @@ def _harmless(
             inside = isinstance(t, (gast.Subscript, gast.Attribute))
             if inside and getattr(t.value, "id", "") not in own:
                 return False
-        if isinstance(stmt, gast.AugAssign):
+        if isinstance(stmt, gast.AugAssign) and grammar.root(stmt.target) not in own:
             return False
     for head in grammar.heads(stmt):
         for n in gast.walk(head):

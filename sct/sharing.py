@@ -90,6 +90,8 @@ class Sharing:
         self._fixed = _fixed(fn)
         self._nested = self._nesting()
         self._live: dict[int, set[str]] = {}
+        # The ids of ``y = x``, and whether `x` is not read any more.
+        self._moves: dict[int, bool] = {}
         liveness = dataflow.Backward(self._before)
         liveness.run(fn.body, set())
         self._alive_at = liveness.points
@@ -125,6 +127,9 @@ class Sharing:
         """The names alive before a statement, from those after it."""
         if self.written_into(stmt):
             self._live.setdefault(id(stmt), set()).update(live)
+        if isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
+            # Where a loop is walked again, more is alive.
+            self._moves[id(stmt)] = stmt.value.id not in live
         live.difference_update(grammar.writes(stmt))
         live.update(grammar.reads(stmt))
 
@@ -227,12 +232,28 @@ class Sharing:
                 for s in self.where.definitions.get(n, ())
                 if isinstance(s, gast.Assign)
                 for m in self.into(s.value)
-                if any(
-                    isinstance(d, gast.Assign) and self.into(d.value)
-                    for d in self.where.definitions.get(m, ())
-                )
+                if self._is_second(m)
             } - found
         return found
+
+    def moves(self, stmt: gast.AST) -> bool:
+        """Whether a statement is ``y = x``, and the array has no name but `y` then."""
+        return self._moves.get(id(stmt), False) and not self._is_second(stmt.value.id)
+
+    def _is_second(self, name: str) -> bool:
+        """Whether a name may be given to an array that has another name as well."""
+        seen: set[str] = set()
+        new = {name}
+        while new:
+            seen |= new
+            moved: set[str] = set()
+            for d in (d for n in new for d in self.where.definitions.get(n, ())):
+                into = self.into(d.value) if isinstance(d, gast.Assign) else set()
+                if into and not self._moves.get(id(d)):
+                    return True
+                moved |= into
+            new = moved - seen
+        return False
 
     def given(self, stmt: gast.AST) -> tuple[str, set[str]]:
         """A container, and the names that a statement lets it hold."""

@@ -91,9 +91,11 @@ def one_name_each(
     after = Sharing(_with_body(fn, body), classify, numbers | work.elements, inner)
     work.settle(after)
     work.finish()
+    # What `row += e` writes into is told where `row` has become a part of its array.
+    copied = [p for p in flow.parameters if p in {*flow.copied, *after.copied}]
     fn.body = [
         *[work.contiguous(fn, p) for p in flow.parameters if p in work.reshaped],
-        *[grammar.assign(p, _copy_of(p, body, check), fn) for p in flow.copied],
+        *[grammar.assign(p, _copy_of(p, body, check), fn) for p in copied],
         *[s for p in flow.parameters for s in work._ranked(p, fn)],
         *body,
     ]
@@ -285,7 +287,7 @@ class _Paths:
 
     def _second(self, stmt: gast.AST) -> str:
         """The second name that a statement gives to an array, if it does."""
-        if not isinstance(stmt, gast.Assign):
+        if not isinstance(stmt, gast.Assign) or self.flow.moves(stmt):
             return ""
         for name in grammar.writes(stmt):
             if name in self.flow.seconds and self.flow.into(stmt.value):

@@ -267,6 +267,68 @@ def test_a_test_at_the_end_of_a_turn(f, x):
     assert sct.grad(f)(x) == pytest.approx(expected, rel=1e-6)
 
 
+# -- names that come and go -----------------------------------------------------------
+def rows_augmented(m):
+    for row in m:
+        row += row[::-1] * row
+    return np.sum(m * m)
+
+
+def row_augmented(m):
+    row = m[0]
+    row += m[1]
+    return np.sum(m * m)
+
+
+def swapped_and_written(m):
+    u, v = m[0] * 1.0, m[1] * 1.0
+    for i in range(3):
+        u, v = np.sin(u + v), 0.6 * u
+        part = v[1:]
+        part[0] = u[i] * v[0]
+        u[0] = part[1]
+    return np.sum(u * v)
+
+
+def buffers_exchanged(m):
+    u, v = m[0] * m[1], np.zeros(3)
+    for _ in range(3):
+        for i in range(3):
+            v[i] = np.sin(u[i]) * u[i - 1]
+        u, v = v, u
+    return np.sum(u * u)
+
+
+@pytest.mark.parametrize(
+    "f", [rows_augmented, row_augmented, swapped_and_written, buffers_exchanged]
+)
+def test_right_and_the_argument_as_it_was(f):
+    m = np.outer([1.0, 0.6], X)
+    given = m.copy()
+    np.testing.assert_allclose(sct.grad(f)(m), differences(f, given), rtol=1e-6)
+    np.testing.assert_array_equal(m, given)
+
+
+def dotted(values):
+    total = 0.0
+    for x in values:
+        total += np.sin(x)
+    return total
+
+
+def unused_call_of_an_adding_helper(x):
+    for i in range(2):
+        items = [x[0], x[i]]
+        unused = dotted(items)
+        del unused
+    return np.sum(x * x)
+
+
+def test_a_call_that_nobody_needs():
+    f = unused_call_of_an_adding_helper
+    np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
+
+
 # -- lists that grow -------------------------------------------------------------------
 def grown_in_arms(x):
     path = [x]
