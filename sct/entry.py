@@ -10,7 +10,8 @@
         return xs[0] * len(xs)          ->        xs_0 = xs[0]
                                                   return xs_0 * len(xs)
 
-How many arguments come is not known here, so elements of ``*xs`` get names by number.
+How many arguments come is not known here, so elements of ``*xs`` get names by number;
+a function that reads ``xs`` as a whole reads a list of them instead.
 """
 
 from __future__ import annotations
@@ -23,9 +24,20 @@ from dataclasses import replace
 import gast
 
 from .errors import unsupported
-from .grammar import clone, constant, name, statements
+from .grammar import (
+    assign,
+    call,
+    clone,
+    constant,
+    located,
+    name,
+    statements,
+    writes,
+)
+from .names import Names, used_names
 from .normalise import Normal, flattened, normalise
 from .operations import element
+from .renaming import rename
 from .specialise import make_room, parameter, specialise
 
 P = inspect.Parameter
@@ -169,32 +181,17 @@ def opened(normal: Normal, indices: tuple[int, ...]) -> Normal:
     Raises
     ------
     UnsupportedError
-        When the function reads more of ``*xs`` than elements by number.
+        When the function binds ``xs`` anew.
     """
     vararg = normal.fn.args.vararg.id
     fn = clone(normal.fn)
     named = {k: element(vararg, k) for k in indices}
     make_room(fn, flattened(normal.source.function), list(named.values()), set())
-    allowed: set[int] = set()
-    for s in statements(fn.body):
-        for n in gast.walk(s):
-            number = _number(n, vararg)
-            length = isinstance(n, gast.Call) and getattr(n.func, "id", None) == "len"
-            if number is not None:
-                allowed.add(id(n.value))
-            elif length:
-                allowed |= {id(v) for v in n.args}
-    for s in statements(fn.body):
-        for n in gast.walk(s):
-            if isinstance(n, gast.Name) and n.id == vararg and id(n) not in allowed:
-                raise unsupported(
-                    normal.source,
-                    n if getattr(n, "lineno", 0) else s,
-                    f"`{vararg}` as a whole",
-                    UNKNOWN[0],
-                    UNKNOWN[1].format(vararg),
-                )
-    fn.body = [_Elements(vararg, named).visit(s) for s in fn.body]
+    made: set[str] = set()
+    if _read_as_a_whole(fn, vararg):
+        made = _list_of_all(fn, vararg, named, normal.source)
+    else:
+        fn.body = [_Elements(vararg, named).visit(s) for s in fn.body]
     lead = {n: constant(k) for k, n in named.items()}
     elements = {
         n: gast.Subscript(name(vararg), k, gast.Load()) for n, k in lead.items()
@@ -202,7 +199,58 @@ def opened(normal: Normal, indices: tuple[int, ...]) -> Normal:
     for n in elements:
         fn.args.kwonlyargs.append(parameter(n))
         fn.args.kw_defaults.append(None)
-    return replace(normal, fn=fn, elements=elements)
+    temporary = normal.temporary | made
+    return replace(normal, fn=fn, elements=elements, temporary=temporary)
+
+
+def _read_as_a_whole(fn: gast.FunctionDef, vararg: str) -> bool:
+    """Whether a function reads more of ``*xs`` than elements by number."""
+    allowed: set[int] = set()
+    nodes = [n for s in statements(fn.body) for n in gast.walk(s)]
+    for n in nodes:
+        if _number(n, vararg) is not None:
+            allowed.add(id(n.value))
+        elif isinstance(n, gast.Call) and getattr(n.func, "id", None) == "len":
+            allowed |= {id(v) for v in n.args}
+    return any(
+        isinstance(n, gast.Name) and n.id == vararg and id(n) not in allowed
+        for n in nodes
+    )
+
+
+def _list_of_all(fn: gast.FunctionDef, vararg: str, named: dict[int, str], source):
+    """Let a function read a list of all its arguments; the names that this makes.
+
+    ``items = [xs_0, xs_1]``, and what else there is of ``*xs`` appended to it.
+    """
+    for s in statements(fn.body):
+        if vararg in writes(s):
+            raise unsupported(
+                source,
+                s,
+                f"`{vararg}` bound anew",
+                UNKNOWN[0],
+                UNKNOWN[1].format(vararg),
+            )
+    names = Names(used_names(fn) | set(named.values()) | {vararg})
+    items, index, item = (names.fresh(w) for w in ("items", "i", "item"))
+    rename(fn.body, {vararg: items})
+    lead: list[gast.AST] = []
+    first = []
+    for k in range(max(named) + 1):
+        if k not in named:
+            held = names.fresh("item")
+            place = gast.Subscript(name(vararg), constant(k), gast.Load())
+            lead.append(assign(held, place))
+        first.append(name(named.get(k) or held))
+    lead.append(assign(items, gast.List(first, gast.Load())))
+    place = gast.Subscript(name(vararg), name(index), gast.Load())
+    body = [assign(item, place), gast.Expr(call(f"{items}.append", name(item)))]
+    turns = call("range", constant(len(first)), call("len", name(vararg)))
+    lead.append(gast.For(name(index, store=True), turns, body, [], None))
+    at = fn.body[0]
+    fn.body[:0] = [located(s, at) for s in lead]
+    return {items, index, item}
 
 
 def _number(node: gast.AST, vararg: str) -> int | None:

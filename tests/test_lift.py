@@ -608,6 +608,7 @@ def whole(*xs):
     "f, args",
     [
         (product, (1.5, 2.5)),
+        (whole, (1.5, 2.5)),
         (taken_name, (1.5, 2.5)),
         (first_of_many, (1.5, 2.5, 3.5)),
         (after_others, (1.5, 2.5)),
@@ -623,11 +624,6 @@ def test_own_arguments(f, args):
     both = sct.grad(f, wrt=(0, 1))(*args)
     wanted = [difference(f, args, k) for k in (0, 1)]
     assert both == pytest.approx(wanted, rel=1e-6)
-
-
-def test_arguments_as_a_whole_are_refused():
-    with pytest.raises(sct.errors.UnsupportedError, match="`xs` as a whole"):
-        sct.grad(whole)
 
 
 def test_a_wrapper_with_defaults_keeps_them():

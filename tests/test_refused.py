@@ -496,12 +496,16 @@ ROWS = [
         """,
     ),
     row(
-        "arguments as a whole",
-        "`xs` as a whole.*how many",
+        "arguments bound anew",
+        "`xs` bound anew.*how many",
         """
         wrt = (0, 1)
         def f(*xs):
-            return max(*«xs»)
+            total = 0.0
+            while xs:
+                total = total + xs[0] ** 2
+                «xs = xs[1:]»
+            return total
         """,
     ),
     row(
