@@ -55,7 +55,10 @@ def grad(
     callable
         ``f_grad(*args, out_bar=1.0)``, a plain Python function with source.  It returns
         the gradient scaled by `out_bar`, with the shape and dtype of the argument; for
-        a tuple `wrt`, a tuple of gradients.
+        a tuple `wrt`, a tuple of gradients.  The gradient in a list, tuple, dict, named
+        tuple, dataclass or plain object is one of the same kind, zero in what has no
+        part in the result, and None where there is no float, complex number or array
+        of these: for integers, bools, strings, None and functions.
 
     Raises
     ------

@@ -98,7 +98,7 @@ def _several(fn: gast.FunctionDef) -> set[str]:
             changed.update(grammar.writes(stmt))
         if not isinstance(stmt, gast.Assign):
             continue
-        if _makes_container(stmt.value):
+        if _makes_container(stmt.value) or _converts(stmt):
             held.update(grammar.writes(stmt))
         elif isinstance(stmt.value, PARTS):
             parts.update(grammar.writes(stmt))
@@ -113,6 +113,17 @@ def _makes_container(value: gast.AST) -> bool:
     if isinstance(value, gast.Call):
         return grammar.is_name(value.func) and value.func.id in CONTAINERS
     return isinstance(value, DISPLAYS)
+
+
+def _converts(stmt: gast.Assign) -> bool:
+    """Whether a statement is ``x = np.array(x)``, which may make another of a list."""
+    value = stmt.value
+    if not isinstance(value, gast.Call) or len(value.args) != 1:
+        return False
+    word = getattr(value.func, "attr", "") or getattr(value.func, "id", "")
+    given = [a.id for a in value.args if grammar.is_name(a)]
+    same = given == grammar.writes(stmt)
+    return same and word in ("array", "asarray")
 
 
 def _hidden(fn: gast.FunctionDef) -> set[str]:

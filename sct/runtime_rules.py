@@ -97,6 +97,8 @@ def itemised(g, x):
     """Return `g`, the adjoint of the items of `x`, as the array or list that `x` is."""
     if not hasattr(x, "dtype"):
         return list(g)
+    if hasattr(g, "dtype"):
+        return g
     whole = zero_like(x)
     for i, part in enumerate(g):
         whole[i] = part
