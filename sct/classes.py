@@ -126,6 +126,22 @@ def method_class(function: types.FunctionType) -> type | None:
     return found if found.__dict__.get(path[-1]) is function else None
 
 
+def copy_of(function: types.FunctionType) -> types.FunctionType:
+    """A function like another, to be known something about that the other is not."""
+    made = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    made.__doc__, made.__annotations__ = function.__doc__, function.__annotations__
+    made.__dict__.update(function.__dict__)
+    return made
+
+
 # Says of a function for objects of which class it is.
 CLASS = "__sct_class__"
 
@@ -135,16 +151,7 @@ def method_for(function: types.FunctionType, cls: type) -> types.FunctionType:
     """A method as it is for the objects of one class, which may inherit it."""
     if method_class(function) is cls:
         return function
-    made = types.FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    functools.update_wrapper(made, function)
-    del made.__wrapped__
-    made.__kwdefaults__ = function.__kwdefaults__
+    made = copy_of(function)
     setattr(made, CLASS, cls)
     return made
 

@@ -35,6 +35,10 @@ class UnsupportedError(SctError, NotImplementedError):
     """A construct that cannot be differentiated."""
 
 
+class UnknownCallError(UnsupportedError):
+    """A call of which only running it tells what it calls."""
+
+
 class SourceError(SctError, OSError):
     """A function whose source cannot be read."""
 
@@ -55,7 +59,14 @@ class RuleError(SctError, TypeError):
     """A template that does not say what a rule must say."""
 
 
-def unsupported(source, node, what: str, why: str, instead: str) -> UnsupportedError:
+def unsupported(
+    source,
+    node,
+    what: str,
+    why: str,
+    instead: str,
+    kind: type[UnsupportedError] = UnsupportedError,
+) -> UnsupportedError:
     """The error for a construct that cannot be differentiated.
 
     Parameters
@@ -70,13 +81,15 @@ def unsupported(source, node, what: str, why: str, instead: str) -> UnsupportedE
         Why it is refused.
     instead : str
         What to write instead, one sentence.
+    kind : type, optional
+        The class of the error.
 
     Returns
     -------
     UnsupportedError
         To be raised by the caller.
     """
-    error = UnsupportedError(
+    error = kind(
         f"{what} cannot be differentiated: {why}\n{_shown(source, node)}\n  {instead}"
     )
     _locate(error, source, node)

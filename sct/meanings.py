@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import functools
 import types
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 
 import gast
 import numpy as np
@@ -24,7 +25,14 @@ from .classes import behaves, find, is_known
 from .resolve import MISSING
 
 CONTAINERS = (list, tuple, dict)
-FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
+# Holds what is known of the parameters of a function: name → meaning.
+GIVEN = "__sct_given__"
+FUNCTIONS = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    np.ufunc,
+    type(np.sum),
+)
 
 
 class Made(gast.Constant):
@@ -70,12 +78,22 @@ class Instance:
         The object itself, when there is just one.
     path : tuple of str
         How it is reached from a parameter whose annotation gives its class.
+    parts : mapping of str to Known
+        What is known of its attributes.
     """
 
     cls: type
     made: bool = False
     sample: object = MISSING
     path: tuple[str, ...] = ()
+    parts: Mapping[str, Known] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """A list or tuple, and what is known of its items."""
+
+    parts: tuple[Known | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +132,7 @@ class Property:
     receiver: gast.AST
 
 
-Known = Body | Outside | Instance | Method | Partial | Parent | Property
+Known = Body | Outside | Instance | Items | Method | Partial | Parent | Property
 
 
 def of_object(value: object) -> Known | None:
@@ -144,6 +162,43 @@ def of_class(
     if not isinstance(cls, type) or not is_known(cls) or not behaves(cls):
         return None
     return Instance(cls, sample=sample, path=path)
+
+
+def of_sample(value: object, path: tuple[str, ...], deep: int = 6) -> Known | None:
+    """What a value tells of those that a parameter will be given.
+
+    Parameters
+    ----------
+    value : object
+        What it is given in one call.
+    path : tuple of str
+        How it is reached.
+    deep : int, optional
+        How far to look into objects and lists.
+    """
+    if isinstance(value, types.ModuleType):
+        return Outside(value)
+    if isinstance(value, (*FUNCTIONS, functools.partial, types.MethodType)):
+        return of_object(value)
+    if isinstance(value, (list, tuple)) and deep:
+        parts = tuple(of_sample(v, (), deep - 1) for v in value)
+        return Items(parts) if any(k is not None for k in parts) else None
+    whole = of_class(type(value), path=path)
+    if whole is None or not deep:
+        return whole
+    held = getattr(value, "__dict__", {}).items()
+    parts = {n: of_sample(v, (*path, n), deep - 1) for n, v in held}
+    known = {n: k for n, k in parts.items() if k is not None}
+    return Instance(type(value), path=path, parts=known)
+
+
+def key_of(known: Known | None) -> Hashable:
+    """The same for two values of which the same is known."""
+    if isinstance(known, Instance):
+        return known.cls, tuple((n, key_of(k)) for n, k in sorted(known.parts.items()))
+    if isinstance(known, Items):
+        return tuple(map(key_of, known.parts))
+    return id(known.value) if isinstance(known, Outside) else None
 
 
 def attribute(cls: type, attr: str, receiver: gast.AST, after=None) -> Known | None:

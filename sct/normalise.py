@@ -26,7 +26,7 @@ from sct.imports import without_imports
 from sct.iterators import with_generators
 from sct.lift import Surroundings, lift
 from sct.lives import one_life_each
-from sct.meanings import Known, of_class
+from sct.meanings import GIVEN, Known, of_class
 from sct.operations import Resolver, classify
 from sct.outer import with_copies
 from sct.parse import Source, parse
@@ -196,7 +196,7 @@ def _parameters_known(fn, function, scope: Scope) -> dict[str, Known]:
         instance = of_class(note, path=(p,))
         if instance is not None:
             found[p] = instance
-    return found
+    return found | getattr(function, GIVEN, {})
 
 
 def _values_returned(callee: object) -> int | None:

@@ -11,7 +11,7 @@ import types
 import gast
 
 from sct import grammar
-from sct.errors import UnsupportedError, unsupported
+from sct.errors import UnknownCallError, UnsupportedError, unsupported
 from sct.operations import Operation, held_by
 from sct.resolve import MISSING, canonical
 
@@ -25,6 +25,7 @@ MANAGED = (
     "how it depends on them is not followed",
     "Compute the value in a statement of its own, inside the `with`.",
 )
+UNKNOWN = "what it calls is not known before it runs"
 GROWING = (
     "a list grows while it is counted by the loop",
     "Take its length before: `n = len(values)`, then `for i in range(n)`.",
@@ -125,9 +126,9 @@ def _call(source: object, op: Operation) -> UnsupportedError:
     if op.callee is MISSING:
         method = isinstance(op.node.func, gast.Attribute)
         what = f"the call of `{name}`" if method else "this call"
-        why = "what it calls is not known before it runs"
+        why = UNKNOWN
         instead = "Call a function that the module or an enclosing function defines."
-        return unsupported(source, op.node, what, why, instead)
+        return unsupported(source, op.node, what, why, instead, UnknownCallError)
     if op.problem:
         return unfit(source, op, op.problem)
     said = canonical(op.callee)

@@ -340,6 +340,14 @@ def check_class(value, name, kind):
         )
 
 
+def check_same(value, name, expected):
+    """Raise unless `value` is the function or module that is written out."""
+    if value is not expected:
+        raise ArgumentError(
+            f"{name} is another function or module than this derivative is of"
+        )
+
+
 def check_rank(rank, /, **arrays):
     """Raise unless every array has `rank` axes."""
     for name, x in arrays.items():

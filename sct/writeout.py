@@ -57,7 +57,17 @@ from .grammar import (
     statements,
     writes,
 )
-from .meanings import Body, Instance, Made, Method, Outside, Parent, Partial, Property
+from .meanings import (
+    Body,
+    Instance,
+    Items,
+    Made,
+    Method,
+    Outside,
+    Parent,
+    Partial,
+    Property,
+)
 from .names import RESERVED, Names, used_names
 from .renaming import FUNCTIONS, Captured, captured_names, rename
 from .resolve import MISSING, Binding, canonical
@@ -97,6 +107,7 @@ def write_out(fn: gast.FunctionDef, around, flat, given: Env) -> gast.FunctionDe
         of the source language again: desugar and flatten it.
     """
     work = _Writer(clone(fn), around, flat)
+    work.given = {p: k.value for p, k in given.items() if isinstance(k, Outside)}
     work.fn.body = work.block(work.fn.body, dict(given), (), False)
     if not work.changed:
         return fn
@@ -282,31 +293,38 @@ class _Writer:
         if isinstance(e, gast.Attribute):
             return self.attribute(e, env)
         if isinstance(e, gast.Subscript) and isinstance(e.slice, gast.Constant):
-            owner = self.value(e.value, env)
-            if isinstance(owner, Outside) and isinstance(
-                owner.value, meanings.CONTAINERS
+            return self.item(self.value(e.value, env), e.slice.value)
+        return None
+
+    def item(self, whole: meanings.Known | None, key: object) -> meanings.Known | None:
+        """What is known of an item of a list, tuple or dict."""
+        try:
+            if isinstance(whole, Items):
+                return whole.parts[key]
+            if isinstance(whole, Outside) and isinstance(
+                whole.value, meanings.CONTAINERS
             ):
-                try:
-                    return meanings.of_object(owner.value[e.slice.value])
-                except (KeyError, IndexError, TypeError):
-                    return None
+                return meanings.of_object(whole.value[key])
+        except (KeyError, IndexError, TypeError):
+            pass
         return None
 
     def object(self, e: gast.AST) -> object:
-        return (
-            MISSING if self.names_of(e) & self.count.keys() else self.scope.resolve(e)
-        )
-
-    def names_of(self, e: gast.AST) -> set[str]:
-        return {n.id for n in gast.walk(e) if isinstance(n, gast.Name)}
+        """The object that an expression of names from outside denotes."""
+        local = any(is_name(n) and n.id in self.count for n in gast.walk(e))
+        return MISSING if local else self.scope.resolve(e)
 
     def attribute(self, e: gast.Attribute, env: Env) -> meanings.Known | None:
         owner = self.value(e.value, env)
+        if isinstance(owner, Outside) and isinstance(owner.value, types.ModuleType):
+            return meanings.of_object(getattr(owner.value, e.attr, MISSING))
         if isinstance(owner, Parent):
             return meanings.attribute(owner.cls, e.attr, owner.receiver, owner.after)
         if isinstance(owner, Instance):
             if _dotted(e) in env:
                 return env[_dotted(e)]
+            if e.attr in owner.parts:
+                return owner.parts[e.attr]
             own = getattr(owner.sample, "__dict__", {})
             if e.attr in own:
                 return meanings.of_object(own[e.attr])
@@ -388,6 +406,13 @@ class _Writer:
             call = gast.Call(check, [value, said, self.spelled(cls)], [])
             if gast.dump(call) not in there:
                 checks.append(located(gast.Expr(call), self.fn))
+        for p, value in self.given.items():
+            if self.can_bring(value):
+                helper = Binding("helper", "check_same", value=runtime.check_same)
+                check = name(self.bring(runtime.check_same, helper))
+                call = gast.Call(check, [name(p), constant(p), self.spelled(value)], [])
+                if gast.dump(call) not in there:
+                    checks.append(located(gast.Expr(call), self.fn))
         first = bool(self.fn.body) and _is_docstring(self.fn.body[0])
         self.fn.body[first:first] = checks
 
@@ -451,7 +476,7 @@ class _Writer:
         if isinstance(found, Outside) and isinstance(found.value, types.MethodType):
             return self.receive(s, found.value, call, env, chain, loop)
         if isinstance(found, Outside) and isinstance(found.value, functools.partial):
-            found = self.outside_partial(found.value, func)
+            found = self.outside_partial(found.value, func, env)
         elif self.object(func) is functools.partial and isinstance(s, gast.Assign):
             return self.partial(s, call, env)
         if isinstance(found, Partial):
@@ -598,9 +623,8 @@ class _Writer:
             return value
         return name(self.held(f"{wish}_given", value, s, lead))
 
-    def outside_partial(self, value: functools.partial, e: gast.AST) -> Partial | None:
+    def outside_partial(self, value: functools.partial, e: gast.AST, env) -> Partial:
         """A partial that the module holds, with its arguments read from it."""
-        inner = gast.Attribute(clone(e), "func", gast.Load())
         args = [
             gast.Subscript(
                 gast.Attribute(clone(e), "args", gast.Load()), constant(k), gast.Load()
@@ -612,8 +636,12 @@ class _Writer:
             gast.keyword(k, gast.Subscript(clone(table), constant(k), gast.Load()))
             for k in value.keywords
         ]
-        if isinstance(value.func, types.FunctionType):
-            inner = name(self.bring(value.func))
+        if not self.can_bring(value.func):
+            # Its body is known all the same.
+            inner = name(self.claim("function"))
+            env[inner.id] = Outside(value.func)
+        else:
+            inner = self.spelled(value.func)
         return Partial(inner, tuple(args), tuple(keywords))
 
     def callee(self, call: gast.Call, found, env: Env) -> Body | None:
@@ -643,7 +671,8 @@ class _Writer:
             self.value(e, env) if isinstance(e, (gast.Name, gast.Attribute)) else None
         )
         if isinstance(found, Outside):
-            return isinstance(found.value, (functools.partial, types.MethodType))
+            special = isinstance(found.value, (functools.partial, types.MethodType))
+            return special or callable(found.value) and self.object(e) is MISSING
         return found is not None
 
     def body(self, function: types.FunctionType, owner: type | None = None):
@@ -674,17 +703,22 @@ class _Writer:
 
     def can_bring(self, value: object) -> bool:
         """Whether a name for an object can be imported."""
+        if isinstance(value, types.ModuleType):
+            return sys.modules.get(value.__name__) is value
         module, _, path = canonical(value).rpartition(".")
         return getattr(sys.modules.get(module), path, None) is value
 
     def spelled(self, value: object) -> gast.AST:
         """An expression for an object that can be imported: ``np.sin``, or a name."""
+        whole = isinstance(value, types.ModuleType)
         module, _, word = canonical(value).rpartition(".")
+        sought = value if whole else sys.modules[module]
         for n, known_module in self.scope.modules():
-            if n not in self.count and known_module is sys.modules[module]:
+            if n not in self.count and known_module is sought:
                 self.visible.add(n)
-                return gast.Attribute(name(n), word, gast.Load())
-        return name(self.bring(value))
+                return name(n) if whole else gast.Attribute(name(n), word, gast.Load())
+        binding = Binding("module", value.__name__, value=value) if whole else None
+        return name(self.bring(value, binding))
 
     def bring(self, value: object, binding: Binding | None = None) -> str:
         """A name in this function for an object from elsewhere."""
@@ -694,7 +728,7 @@ class _Writer:
         if binding is None:
             module, _, word = canonical(value).rpartition(".")
             binding = Binding("global", word, module, value)
-        wish = binding.name
+        wish = binding.name.rpartition(".")[2]
         if self.scope.lookup(wish) is value and wish not in self.count:
             self.visible.add(wish)
             return wish
@@ -807,7 +841,7 @@ class _Writer:
         return set().union(*map(reads, others))
 
     def needs_turns(self, found, deep: bool = True) -> bool:
-        if not isinstance(found, Outside):
+        if isinstance(found, Items) or not isinstance(found, Outside):
             return found is not None
         if deep and isinstance(found.value, (list, tuple)):
             return any(
@@ -824,6 +858,8 @@ class _Writer:
         if self.around.is_builtin(inner.func) != "len" or not inner.args:
             return None
         found = self.value(inner.args[0], env)
+        if isinstance(found, Items):
+            return len(found.parts) if len(found.parts) <= MOST else None
         if not isinstance(found, Outside) or not isinstance(found.value, (list, tuple)):
             return None
         return len(found.value) if len(found.value) <= MOST else None

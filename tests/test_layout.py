@@ -55,7 +55,7 @@ polish
 emit
 module
 unseen assemble
-derive
+derive deferred
 store
 api
 check cli
