@@ -126,6 +126,17 @@ def method_class(function: types.FunctionType) -> type | None:
     return found if found.__dict__.get(path[-1]) is function else None
 
 
+def defining_class(function: types.FunctionType) -> type | None:
+    """The class in whose body a method was written, for ``super()`` in it."""
+    cls = method_class(function)
+    for base in cls.__mro__ if cls is not None else ():
+        held = base.__dict__.get(function.__name__)
+        held = getattr(held, "fget", getattr(held, "__func__", held))
+        if getattr(held, "__code__", None) is function.__code__:
+            return base
+    return None
+
+
 def copy_of(function: types.FunctionType) -> types.FunctionType:
     """A function like another, to be known something about that the other is not."""
     made = types.FunctionType(

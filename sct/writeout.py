@@ -36,7 +36,16 @@ import gast
 
 from . import meanings, runtime
 from .arguments import bind, parameters
-from .classes import BINARY, UNARY, annotated, constructor, fields, find, is_named_tuple
+from .classes import (
+    BINARY,
+    UNARY,
+    annotated,
+    constructor,
+    defining_class,
+    fields,
+    find,
+    is_named_tuple,
+)
 from .errors import unsupported
 from .exits import own_breaks
 from .grammar import (
@@ -107,6 +116,9 @@ def write_out(fn: gast.FunctionDef, around, flat, given: Env) -> gast.FunctionDe
         of the source language again: desugar and flatten it.
     """
     work = _Writer(clone(fn), around, flat)
+    owner, first = defining_class(around.source.function), parameters(fn.args)
+    if owner is not None and first:
+        work.frames.append((owner, name(first[0].id)))
     work.given = {p: k.value for p, k in given.items() if isinstance(k, Outside)}
     work.fn.body = work.block(work.fn.body, dict(given), (), False)
     if not work.changed:

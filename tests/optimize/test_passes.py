@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gast
 import numpy as np
 import pytest
 
@@ -267,3 +268,17 @@ def test_cse_reuses(before, expected):
 )
 def test_cse_leaves(lines):
     assert after(cse, lines) == normal(body(lines))
+
+
+def test_what_reads_itself_is_no_copy():
+    """``t = t * y`` read again would be of the new `t`."""
+    lines = "t = np.sin(x)\nu = t * y\nt = u\nz = t + u"
+    known = facts(NAMES, "x y t u")
+    known.repeat = lambda node: isinstance(node, gast.BinOp)
+    _, once = copies(function(body(lines)), known)
+    _, twice = copies(once, known)
+    values = {"x": 0.7, "y": -1.3, "np": np}
+    for fn in (function(body(lines)), once, twice):
+        space = dict(values)
+        exec("\n".join(text(fn).replace("    ", "").split("\n")[1:]), space)
+        assert space["z"] == 2.0 * np.sin(0.7) * -1.3
