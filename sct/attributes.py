@@ -32,6 +32,7 @@ from .grammar import (
     writes,
 )
 from .names import Names, used_names
+from .resolve import Scope
 from .runtime import check_class
 
 ATTRIBUTE = (
@@ -77,6 +78,12 @@ def _stored(s: gast.AST) -> gast.Attribute | None:
     else:
         target = s.target if isinstance(s, gast.AugAssign) else None
     return target if isinstance(target, gast.Attribute) else None
+
+
+def is_class_check(s: gast.AST, scope: Scope) -> bool:
+    """Whether a statement checks the class of an object, which does not change."""
+    func = getattr(getattr(s, "value", None), "func", None)
+    return func is not None and scope.resolve(func) is check_class
 
 
 def _is_setattr(s: gast.AST, around) -> bool:
@@ -190,7 +197,7 @@ class _Apart(gast.NodeTransformer):
             # A name for a part is no use of the whole: it is followed.
             if s.targets[0].id in self.alias:
                 return [s]
-        if self.is_check(s):
+        if is_class_check(s, self.scope):
             return [s]
         inside = {t for b in blocks(s) for t in b}
         for field, value in gast.iter_fields(s):
@@ -205,11 +212,6 @@ class _Apart(gast.NodeTransformer):
         variable = name(self.variables[path])
         effect = call("setattr", clone(target.value), constant(target.attr), variable)
         return [s, located(gast.Expr(effect), s)]
-
-    def is_check(self, s: gast.AST) -> bool:
-        """Whether a statement checks the class of an object, which does not change."""
-        func = getattr(getattr(s, "value", None), "func", None)
-        return func is not None and self.scope.resolve(func) is check_class
 
     def visit_Attribute(self, node):
         path = self.path(node)

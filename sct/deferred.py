@@ -27,9 +27,12 @@ from sct.grammar import is_name, root, statements
 from sct.meanings import GIVEN, key_of, of_sample
 from sct.normalise import normalise
 
+# Kinds of arguments whose methods say nothing about a class.
+USUAL = (np.ndarray, list, tuple, dict, str)
+
 
 def called_parameters(function: types.FunctionType) -> tuple[list[str], bool]:
-    """The parameters that are called, have methods called, or are handed on to calls.
+    """The parameters that are called, have methods called, or go to functions.
 
     Parameters
     ----------
@@ -41,9 +44,10 @@ def called_parameters(function: types.FunctionType) -> tuple[list[str], bool]:
     list of str
     bool
         Whether one of them certainly is no array: it is called, or has a method that
-        arrays have not.
+        arrays and containers have not.
     """
-    fn = normalise(function).fn
+    normal = normalise(function)
+    fn, scope = normal.fn, normal.scope
     parameters = parameter_names(fn)
     found: set[str] = set()
     certain: set[str] = set()
@@ -52,8 +56,11 @@ def called_parameters(function: types.FunctionType) -> tuple[list[str], bool]:
             if not isinstance(n, gast.Call):
                 continue
             found.add(root(n.func))
-            if not hasattr(np.ndarray, getattr(n.func, "attr", "")):
+            attr = getattr(n.func, "attr", "")
+            if not any(hasattr(kind, attr) for kind in USUAL):
                 certain.add(root(n.func))
+            if not isinstance(scope.resolve(n.func), types.FunctionType):
+                continue
             values = [*n.args, *[k.value for k in n.keywords]]
             found.update(a.id for a in values if is_name(a))
     return [p for p in parameters if p in found], bool(certain & set(parameters))

@@ -106,7 +106,7 @@ def lift(
             lambda fn: unrolled(fn, around),
             lambda fn: taken_apart(fn, around),
         ],
-        lambda fn: objects_apart(fn, around.source),
+        lambda fn: objects_apart(fn, around),
         lambda fn: attributes_apart(fn, around),
         lambda fn: of_displays(fn, around.is_builtin),
         lambda fn: spread(fn, around.is_builtin),

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import gast
 import numpy as np
 
-from .classes import behaves, find, is_known
+from .classes import annotated, behaves, find, is_known, is_named_tuple
 from .resolve import MISSING
 
 CONTAINERS = (list, tuple, dict)
@@ -180,10 +180,12 @@ def of_sample(value: object, path: tuple[str, ...], deep: int = 6) -> Known | No
         return Outside(value)
     if isinstance(value, (*FUNCTIONS, functools.partial, types.MethodType)):
         return of_object(value)
-    if isinstance(value, (list, tuple)) and deep:
+    if type(value) in (list, tuple) and deep:
         parts = tuple(of_sample(v, (), deep - 1) for v in value)
         return Items(parts) if any(k is not None for k in parts) else None
     whole = of_class(type(value), path=path)
+    if is_named_tuple(type(value)):
+        return whole or Instance(type(value), path=path)
     if whole is None or not deep:
         return whole
     held = getattr(value, "__dict__", {}).items()
@@ -235,5 +237,14 @@ def same(a: Known | None, b: Known | None) -> bool:
     if a is b:
         return True
     if isinstance(a, Instance) and isinstance(b, Instance):
-        return (a.cls, a.made) == (b.cls, b.made) and a.sample is b.sample
+        if (a.cls, a.made, a.sample) == (b.cls, b.made, b.sample):
+            return a.path == b.path
+        # One that is given and one that is made: what they hold must not matter.
+        return a.cls is b.cls and not a.parts and not b.parts and _is_plain(a.cls)
     return isinstance(a, Outside) and isinstance(b, Outside) and a.value is b.value
+
+
+def _is_plain(cls: type) -> bool:
+    """Whether no annotation of a class gives a class whose methods matter."""
+    names = {n for base in cls.__mro__ for n in getattr(base, "__annotations__", ())}
+    return not any(of_class(annotated(cls, n)) for n in names)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import gast
 
 from .arguments import parameter_names
+from .attributes import is_class_check
 from .classes import is_named_tuple
 from .errors import unsupported
 from .grammar import (
@@ -52,15 +53,15 @@ TWICE = (
 Binders = dict[str, list[gast.AST]]
 
 
-def objects_apart(fn: gast.FunctionDef, source) -> gast.FunctionDef:
+def objects_apart(fn: gast.FunctionDef, around) -> gast.FunctionDef:
     """Replace objects by their attributes.
 
     Parameters
     ----------
     fn : gast.FunctionDef
         A function in ANF in which constructors and methods are written out.
-    source : Source
-        Where it was written.
+    around : Surroundings
+        What is known of the world around it.
 
     Returns
     -------
@@ -77,7 +78,7 @@ def objects_apart(fn: gast.FunctionDef, source) -> gast.FunctionDef:
         return fn
     fn = clone(fn)
     while made := _made(fn):
-        work = _Apart(fn, source, _outermost(fn, made))
+        work = _Apart(fn, around, _outermost(fn, made))
         fn.body = [*work.given_parts(fn), *work.block(fn.body)]
         _read_directly(fn, set(work.attributes.values()))
     return fn
@@ -166,8 +167,8 @@ def _source(s: gast.AST) -> str:
 class _Apart(gast.NodeTransformer):
     """Replaces attributes by names, statement by statement."""
 
-    def __init__(self, fn, source, made: Binders):
-        self.source, self.made = source, made
+    def __init__(self, fn, around, made: Binders):
+        self.source, self.scope, self.made = around.source, around.scope, made
         self.given = {p for p in parameter_names(fn) if p in self.made}
         self.names = Names(used_names(fn))
         self.at: gast.AST = fn
@@ -280,6 +281,9 @@ class _Apart(gast.NodeTransformer):
                 assign(self.attribute(n, f), self.part(m, f), s)
                 for f in sorted(self.copied.get(n, ()))
             ]
+        if is_class_check(s, self.scope):
+            # It is about a parameter, before anything else is called by its name.
+            return [s]
         inside = {t for b in blocks(s) for t in b}
         for field, value in gast.iter_fields(s):
             if isinstance(value, gast.AST):

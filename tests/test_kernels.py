@@ -301,7 +301,7 @@ def named_tuple_in_an_ode_loop(state, dt):
     return np.sum(state.position * state.velocity)
 
 
-@refused(State(draw(2), draw(2), 0.5), 0.1)
+@kernel(State(draw(2), draw(2), 0.5), 0.1)
 def named_tuple_replaced(state, dt):
     for _ in range(3):
         state = state._replace(
@@ -1244,7 +1244,7 @@ def property_of_a_global_object(x):
     return x * OSCILLATOR.ratio
 
 
-@refused(Oscillator(1.3, 0.2), 0.7, 0.4)
+@kernel(Oscillator(1.3, 0.2), 0.7, 0.4)
 def method_of_an_argument(system, x, v):
     return system.force(x, v) * x
 

@@ -429,8 +429,9 @@ ROWS = [
         "callee not known",
         "this call.*not known before it runs",
         """
-        def f(x, g):
-            return «g(x)»
+        TABLE = {"sin": math.sin, "cos": math.cos}
+        def f(x, key):
+            return «TABLE[key](x)»
         """,
     ),
     row(
