@@ -59,7 +59,7 @@ WRITES = (
     "Let it return the new value instead, or give it a rule with `sct.adjoint`.",
 )
 IN_PLACE = (
-    "it may change an array in place, and what it does is not followed yet",
+    "it may change an array or container in place, and how is not known",
     "Build the new value instead: `x = x + y`, `np.where`, `np.concatenate` or "
     "`np.stack`.",
 )
@@ -133,7 +133,7 @@ def _call(source: object, op: Operation) -> UnsupportedError:
         return unfit(source, op, op.problem)
     said = canonical(op.callee)
     if isinstance(op.callee, type):
-        why = f"`{said}` is a class, and objects made here are not followed yet"
+        why = f"`{said}` is a class, and what its objects do is not followed"
         instead = "Pass the values themselves."
     elif isinstance(op.callee, (types.BuiltinFunctionType, types.MethodType)):
         why = f"there is no rule for `{said}`, and it has no Python source"

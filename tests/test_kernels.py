@@ -5,7 +5,7 @@ array.
 
 What stands under `kernel` has to work.  What stands under `refused` or `refuses` cannot
 be followed yet and says so: before anything runs and at its line, or when the gradient
-is called.  What stands under `broken` is wrong, or fails without saying why.
+is called.
 """
 
 from __future__ import annotations
@@ -41,10 +41,6 @@ def kernel(*args, wrt=None, into=KERNELS, marks=()):
 
 refused = functools.partial(kernel, into=REFUSED_FOR_NOW)
 refuses = functools.partial(kernel, into=REFUSED_WHEN_CALLED)
-
-
-def broken(reason, error, *args):
-    return kernel(*args, marks=pytest.mark.xfail(reason=reason, raises=error))
 
 
 def draw(*shape, seed=0, low=0.5, high=1.5):

@@ -452,7 +452,7 @@ ROWS = [
     ),
     row(
         "call that may write",
-        "may change an array in place",
+        "may change an array or container in place",
         """
         def f(x):
             «np.random.shuffle(x)»
@@ -620,7 +620,7 @@ ROWS = [
     ),
     row(
         "object made here",
-        "is a class, and objects made here",
+        "is a class, and what its objects do",
         """
         class Pair:
             def __new__(cls, first):
