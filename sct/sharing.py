@@ -314,6 +314,12 @@ class Sharing:
             return False
         return other not in self._nested.get(name, ()) or self._is_part(other, name)
 
+    def was_item(self, name: str, place: gast.AST | None) -> bool:
+        """Whether a name is an item of the very container that a place is in."""
+        if not self.is_item(place) or not grammar.is_name(place.value):
+            return False
+        return self._is_part(name, place.value.id)
+
     def _is_copy(self, name: str, other: str) -> bool:
         """Whether a name only ever holds copies of `other`."""
         found = [

@@ -291,10 +291,9 @@ class _Paths:
             return ""
         for name in grammar.writes(stmt):
             if name in self.flow.seconds and self.flow.into(stmt.value):
-                writes = self.flow.seconds[name]
-                if not all(
-                    self.flow.is_item(getattr(w, "target", None)) for w in writes
-                ):
+                targets = [getattr(w, "target", None) for w in self.flow.seconds[name]]
+                # What `l[i] += e` puts into `l` is no longer what an item of it was.
+                if not all(self.flow.was_item(name, t) for t in targets):
                     return name
         return ""
 
@@ -389,6 +388,8 @@ class _Paths:
         """A check of what ``y += e`` changes: an array of other names, or a number."""
         shared = any(key in map(id, s) for s in self.flow.seconds.values())
         name = noun(stmt.target)
+        # Under whatever name the container is known, it is its item that changes.
+        shared = shared and isinstance(stmt.target, gast.Name)
         if name in self.elements or not (shared or key in self.unclear):
             return []
         helper = "check_numbers" if key in self.unclear else "check_arrays"

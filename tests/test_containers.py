@@ -991,6 +991,35 @@ def topk(x):
     return sum(t * t for t in sorted(x, reverse=True)[:2])
 
 
+@kernel(draw(4))
+def product_of_lists(x):
+    a = [[x[0], x[1]], [x[2], x[3]]]
+    c = [[0.0, 0.0], [0.0, 0.0]]
+    for i in range(2):
+        for j in range(2):
+            for k in range(2):
+                c[i][j] += a[i][k] * a[k][j]
+    return c[0][1] * c[1][0] + c[0][0]
+
+
+@kernel(draw(3))
+def second_name_of_a_list(x):
+    sums = [0.0, x[2]]
+    same = sums
+    same[0] += x[0] * x[1]
+    return sums[0] * same[1]
+
+
+@kernel([[1.0, 2.0], [3.0, 4.5]])
+def elimination_in_lists(a):
+    for i in range(2):
+        for j in range(i + 1, 2):
+            f = a[j][i] / a[i][i]
+            for k in range(i, 2):
+                a[j][k] -= f * a[i][k]
+    return a[0][0] * a[1][1]
+
+
 # -- any number of arguments ----------------------------------------------------------
 
 
