@@ -33,7 +33,7 @@ from sct.analysis.masks import masks
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
-from sct.refusals import SLICED, held_constant, refusal, unfit
+from sct.refusals import COMPLEX, SLICED, held_constant, refusal, unfit
 from sct.structures import Structures
 
 # Functions of the items of what they are given, be it a list or an array.
@@ -424,6 +424,7 @@ class _Line:
     def __init__(self, adjoints: Adjoints, step: Step, facts=None, new=False):
         self.owner, self.step, self.new = adjoints, step, new
         self.context = adjoints.context
+        self.operation = self.context.operations.get(step.stmt)
         self.coming: dict[str, Fact] = {}
         self.reached: set[str] = set()
         shapes = self.context.shapes
@@ -543,6 +544,12 @@ class _Line:
             return value
         if not complexes & {*grammar.writes(stmt), *grammar.mutates(stmt)}:
             return value
+        if self.operation.kind == "call":
+            # The derivative of what is called has seen to it.
+            return value
+        if name in self.context.structures:
+            node = self.operation.node
+            raise unsupported(self.context.source, node, "this call", *COMPLEX)
         self.read(name)
         helper = self.owner._helper("unbroadcast")
         if isinstance(value, gast.Call) and grammar.is_name(value.func, helper):

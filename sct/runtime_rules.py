@@ -94,7 +94,9 @@ def sum_adjoint(g, iterable):
 
 
 def itemised(g, x):
-    """Return `g`, the adjoint of the items of `x`, as the array or list that `x` is."""
+    """Return `g`, the adjoint of the items of `x`, as a new array or list as `x` is."""
+    if hasattr(g, "dtype"):
+        g = +g
     if not hasattr(x, "dtype"):
         return list(g)
     if hasattr(g, "dtype"):

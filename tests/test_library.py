@@ -178,6 +178,18 @@ def test_an_inactive_call_is_simply_made():
     np.testing.assert_array_equal(sct.grad(f)(X), np.full(5, 1.5))
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.cov([x, x * x])[0, 1],
+        lambda x: np.sum(np.fft.fftshift((x, x * x)) ** 3),
+        lambda x: np.sum(np.rot90([x, x * x])[0] ** 3),
+    ],
+)
+def test_lists_and_tuples_of_arrays(f):
+    check(f, (X,), (0,))
+
+
 def test_a_list_filled_under_the_name_of_a_parameter():
     def total(parts):
         parts = [p * p for p in parts]
