@@ -223,6 +223,8 @@ class Assembly:
         self, name: str, args: gast.arguments, body: list[gast.AST]
     ) -> gast.FunctionDef:
         made = grammar.block("def f():\n    pass")[0]
+        declared = [s for s in body if isinstance(s, (gast.Global, gast.Nonlocal))]
+        body = [*declared, *(s for s in body if s not in declared)]
         made.name, made.args, made.body = name, args, body
         return made
 

@@ -1,4 +1,4 @@
-"""Attributes that a function gives to objects of others, as variables of its own.
+"""What a function writes that others see, as variables of its own.
 
 ::
 
@@ -10,13 +10,19 @@
 The variable is what the function reads and what is differentiated.  That the object is
 changed as well is an effect, which stays where no derivative goes through the value: a
 counter counts, while what is active is the derivative's own (`unseen`).
+
+A variable that is declared ``global`` or ``nonlocal`` is treated alike, as long as the
+function calls no other function that might read it.
 """
 
 from __future__ import annotations
 
+import types
+
 import gast
 
 from .arguments import parameter_names
+from .classes import LIBRARIES
 from .errors import unsupported
 from .grammar import (
     all_writes,
@@ -25,13 +31,16 @@ from .grammar import (
     call,
     clone,
     constant,
+    heads,
     is_name,
     located,
     name,
+    outer_names,
     statements,
     writes,
 )
 from .names import Names, used_names
+from .renaming import rename
 from .resolve import Scope
 from .runtime import check_class
 
@@ -40,6 +49,7 @@ ATTRIBUTE = (
     "Keep the value in a variable, and return it.",
 )
 
+OUTER = (gast.Global, gast.Nonlocal)
 Path = tuple[str, ...]
 
 
@@ -159,27 +169,12 @@ class _Apart(gast.NodeTransformer):
         body = self.block(self.fn.body)
         first = []
         for path, variable in self.variables.items():
-            if self.read_early(path):
+            if _read_early(self.fn.body, variable):
                 value: gast.AST = name(path[0])
                 for attr in path[1:]:
                     value = gast.Attribute(value, attr, gast.Load())
                 first.append(assign(variable, value, self.fn.body[0]))
         self.fn.body = [*first, *body]
-
-    def read_early(self, path: Path) -> bool:
-        """Whether a variable may be read before the function gives it a value."""
-        variable = self.variables[path]
-        for s in self.fn.body:
-            own = list(statements([s]))
-            reads = any(
-                is_name(n, variable) and isinstance(n.ctx, gast.Load)
-                for n in gast.walk(s)
-            )
-            if reads or isinstance(s, gast.AugAssign) and variable in writes(s):
-                return True
-            if any(variable in writes(t) for t in own):
-                return s is not own[0] or len(own) > 1
-        return False
 
     def block(self, body: list[gast.AST]) -> list[gast.AST]:
         out: list[gast.AST] = []
@@ -237,6 +232,83 @@ class _Apart(gast.NodeTransformer):
     def refuse(self, node: gast.AST) -> None:
         at = node if getattr(node, "lineno", 0) else self.at
         raise unsupported(self.source, at, "this use of an object", *ATTRIBUTE)
+
+
+def _read_early(body: list[gast.AST], variable: str) -> bool:
+    """Whether a variable may be read before the function gives it a value."""
+    for s in body:
+        own = list(statements([s]))
+        reads = any(
+            is_name(n, variable) and isinstance(n.ctx, gast.Load) for n in gast.walk(s)
+        )
+        if reads or isinstance(s, gast.AugAssign) and variable in writes(s):
+            return True
+        if any(variable in writes(t) for t in own):
+            return len(own) > 1
+    return False
+
+
+def outer_apart(fn: gast.FunctionDef, around) -> gast.FunctionDef:
+    """Let a function read the outer variables that it writes from its own.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        A function in ANF.
+    around : Surroundings
+        What is known of the world around it.
+
+    Returns
+    -------
+    gast.FunctionDef
+        The same tree when there is nothing to do, or when another function that is
+        called might read such a variable.
+    """
+    outer = outer_names(fn.body)
+    if not outer or any(_may_read(s, around, outer) for s in statements(fn.body)):
+        return fn
+    fn = clone(fn)
+    names = Names(used_names(fn))
+    variables = {n: names.fresh(f"{n.strip('_').lower()}_now") for n in sorted(outer)}
+    rename([s for s in fn.body if not isinstance(s, OUTER)], variables)
+
+    def block(body: list[gast.AST]) -> list[gast.AST]:
+        out: list[gast.AST] = []
+        for s in body:
+            for inner in list(blocks(s)):
+                inner[:] = block(inner)
+            given = [n for n, v in variables.items() if v in writes(s)]
+            if isinstance(s, gast.For) and given:
+                s.body[:0] = [assign(n, name(variables[n]), s) for n in given]
+                given = []
+            out += [s, *(assign(n, name(variables[n]), s) for n in given)]
+        return out
+
+    body = block(fn.body)
+    first = [
+        assign(v, name(n), body[0])
+        for n, v in variables.items()
+        if _read_early(body, v)
+    ]
+    declared = [s for s in body if isinstance(s, OUTER)]
+    fn.body = [*declared, *first, *(s for s in body if not isinstance(s, OUTER))]
+    return fn
+
+
+def _may_read(s: gast.AST, around, outer: set[str]) -> bool:
+    """Whether a statement calls what might read an outer variable, or defines it."""
+    if isinstance(s, gast.FunctionDef):
+        return True
+    for n in [n for h in heads(s) for n in gast.walk(h)]:
+        if isinstance(n, (gast.Lambda, gast.GeneratorExp, gast.ListComp)):
+            return True
+        if isinstance(n, gast.Call):
+            callee = around.scope.resolve(n.func)
+            library = (getattr(callee, "__module__", None) or "").partition(".")[0]
+            if isinstance(callee, types.FunctionType) and library not in LIBRARIES:
+                if not around.has_rule(callee):
+                    return True
+    return False
 
 
 def _chain(e: gast.AST) -> Path:

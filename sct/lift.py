@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import gast
 
-from .attributes import attributes_apart
+from .attributes import attributes_apart, outer_apart
 from .components import taken_apart
 from .edits import without_edits
 from .extremes import item_by_item
@@ -108,6 +108,7 @@ def lift(
         ],
         lambda fn: objects_apart(fn, around),
         lambda fn: attributes_apart(fn, around),
+        lambda fn: outer_apart(fn, around),
         lambda fn: of_displays(fn, around.is_builtin),
         lambda fn: spread(fn, around.is_builtin),
         lambda fn: item_by_item(fn, around.is_builtin),

@@ -28,7 +28,7 @@ from pathlib import Path
 import gast
 
 from . import emit, runtime, runtime_rules
-from .grammar import clone, free_names, names_read
+from .grammar import clone, free_names, names_read, outer_names
 from .parse import Source
 from .resolve import MISSING, Binding, Scope
 from .version import __version__
@@ -184,6 +184,7 @@ class _Names:
         self.problems: list[str] = []
         self.helpers: dict[str, str] = {}
         self._gather()
+        self._no_outer_variables()
         self.local = {
             n.id
             for u in self.units
@@ -204,6 +205,15 @@ class _Names:
                         self.units.append(other)
                 if (helper := _helper_name(binding)) is not None:
                     self._reserve(helper)
+
+    def _no_outer_variables(self) -> None:
+        """Note the variables of other modules that units write."""
+        for unit in self.units:
+            for n in sorted(outer_names(unit.tree.body)):
+                self.problems.append(
+                    f"it writes the variable `{n}` of `{unit.source.name}`, which a "
+                    "module of its own cannot"
+                )
 
     def _reserve(self, helper: str) -> None:
         """Keep the builtins of a helper, and of those it calls, from being hidden."""

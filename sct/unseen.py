@@ -9,6 +9,7 @@ from sct.adjoint import Context
 from sct.analysis import dataflow
 from sct.analysis.complexes import REFUSED
 from sct.arguments import parameter_names
+from sct.classes import LIBRARIES
 from sct.errors import unsupported
 from sct.operations import Resolver, unwrap
 from sct.refusals import COMPLEX, IN_PLACE, JOINED, MANAGED, SHARED, WRITES, refusal
@@ -25,6 +26,7 @@ def refuse_unknown_effects(
     _keep_from_objects(context)
     shared = grammar.outer_names(context.fn.body)
     local = grammar.all_writes(context.fn.body) | set(parameter_names(context.fn))
+    elsewhere = _calls_others(context)
     tuples = [
         s for s, o in context.operations.items() if isinstance(o.node, gast.Tuple)
     ]
@@ -43,7 +45,8 @@ def refuse_unknown_effects(
                 raise unsupported(context.source, manager, *MANAGED)
     for stmt, op in context.operations.items():
         varied = context.activity.varied.get(stmt)
-        if varied and shared.intersection(grammar.writes(stmt)):
+        written = shared.intersection(grammar.writes(stmt))
+        if varied and written and (elsewhere or op.kind != "copy"):
             raise unsupported(context.source, stmt, *SHARED)
         if isinstance(op.node, gast.BinOp):
             if varied and joined & set(varied):
@@ -72,6 +75,13 @@ def refuse_unknown_effects(
                 raise unsupported(context.source, op.node, "this call", *IN_PLACE)
 
 
+def _calls_others(context: Context) -> bool:
+    """Whether a function calls another, which may read what it writes elsewhere."""
+    callees = [o.callee for o in context.operations.values() if o.kind == "call"]
+    modules = [(getattr(c, "__module__", None) or "").split(".")[0] for c in callees]
+    return any(m not in LIBRARIES for m in modules)
+
+
 def _sets_attribute(op) -> bool:
     """Whether a call is what `attributes` made of ``m.calls = e``."""
     name = op.node.args[1] if op.callee is setattr and len(op.node.args) > 1 else None
@@ -94,7 +104,9 @@ def _keep_from_objects(context: Context) -> None:
             varied = op is not None and context.activity.varied.get(stmt)
             if varied and _sets_attribute(op):
                 if grammar.root(op.node.args[0]) not in given:
-                    raise unsupported(context.source, stmt, *SHARED)
+                    if _calls_others(context):
+                        raise unsupported(context.source, stmt, *SHARED)
+                    kept.append(stmt)
                 del context.operations[stmt]
                 continue
             kept.append(stmt)

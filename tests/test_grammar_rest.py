@@ -445,11 +445,30 @@ def test_global_counter():
     assert COUNT == 4
 
 
-def test_active_global_is_refused():
+def reads_count():
+    return COUNT
+
+
+def test_active_global():
+    def f(x, n):
+        global COUNT
+        COUNT = x
+        for _ in range(n):
+            COUNT *= x
+        return x * COUNT
+
+    df = sct.grad(f)
+    assert df(1.5, 2) == pytest.approx(4 * 1.5**3)
+    assert COUNT == 1.5**3
+    with pytest.raises(sct.SourceError, match="writes the variable `COUNT`"):
+        sct.save(df, "never.py")
+
+
+def test_active_global_that_another_function_may_read_is_refused():
     def f(x):
         global COUNT
         COUNT = x * x
-        return x * COUNT
+        return x * reads_count()
 
     with pytest.raises(sct.UnsupportedError, match="`global`") as info:
         sct.grad(f)

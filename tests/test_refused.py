@@ -380,11 +380,12 @@ ROWS = [
         "value in a global",
         "`global`",
         """
-        LAST = None
+        def g():
+            return KEPT
         def f(x):
-            global LAST
-            «LAST = x * x»
-            return LAST
+            global KEPT
+            «KEPT = x * x»
+            return x * g()
         """,
     ),
     row(
