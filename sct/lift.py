@@ -51,6 +51,8 @@ class Surroundings:
         Whether a function only reads the lists that it is given.
     has_rule : callable
         Whether a function has a rule of its own.
+    is_operator : callable
+        Whether an object is `sct.grad` or another of its kind.
     needs_writing_out : callable
         Whether what a function does cannot be told from what it returns.
     """
@@ -63,6 +65,7 @@ class Surroundings:
     size: Callable
     takes_lists: Callable
     has_rule: Callable
+    is_operator: Callable
     needs_writing_out: Callable
 
 

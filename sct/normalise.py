@@ -33,6 +33,9 @@ from sct.parse import Source, parse
 from sct.renaming import own_names
 from sct.resolve import MISSING, Scope
 
+# The functions of the public API that give derivatives.
+OPERATORS = frozenset({"grad", "value_and_grad", "vjp"})
+
 
 @dataclass(frozen=True, eq=False)
 class Normal:
@@ -162,6 +165,10 @@ def flattened(function: types.FunctionType) -> Flat:
         of_sct = (callee.__module__ or "").partition(".")[0] == "sct"
         return of_sct or templates.lookup(callee) is not None
 
+    def is_operator(callee: object) -> bool:
+        name = getattr(callee, "__name__", "")
+        return getattr(callee, "__module__", "") == "sct.api" and name in OPERATORS
+
     def needs_writing_out(callee: types.FunctionType) -> bool:
         # That is told from their trees.
         from sct import beyond
@@ -177,6 +184,7 @@ def flattened(function: types.FunctionType) -> Flat:
         size,
         takes_lists,
         has_rule,
+        is_operator,
         needs_writing_out,
     )
     fn = one_life_each(flat(with_generators(plain, is_builtin)))

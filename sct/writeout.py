@@ -25,6 +25,7 @@ definition that nobody reads any more is dropped.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 import inspect
@@ -34,7 +35,7 @@ from collections.abc import Callable
 
 import gast
 
-from . import meanings, runtime
+from . import meanings, runtime, runtime_rules
 from .arguments import bind, parameters
 from .classes import (
     BINARY,
@@ -491,6 +492,8 @@ class _Writer:
             found = self.outside_partial(found.value, func, env)
         elif self.object(func) is functools.partial and isinstance(s, gast.Assign):
             return self.partial(s, call, env)
+        elif self.around.is_operator(self.object(func)) and isinstance(s, gast.Assign):
+            return self.derivative(s, call, env)
         if isinstance(found, Partial):
             given = {k.arg: k for k in [*found.keywords, *call.keywords]}
             args = [*found.args, *call.args]
@@ -635,6 +638,47 @@ class _Writer:
             return value
         return name(self.held(f"{wish}_given", value, s, lead))
 
+    def derivative(self, s: gast.Assign, call: gast.Call, env) -> list | None:
+        """``df = sct.grad(g, wrt=1)``: made here and now, for a function that is known."""
+        function = self.plain_function(call.args[0], env) if call.args else None
+        try:
+            args = [ast.literal_eval(gast.gast_to_ast(a)) for a in call.args[1:]]
+            keywords = {
+                k.arg: ast.literal_eval(gast.gast_to_ast(k.value))
+                for k in call.keywords
+            }
+        except ValueError:
+            return None
+        if function is None or None in keywords or not self.single(s.targets[0]):
+            return None
+        made = self.object(call.func)(function, *args, **keywords)
+        env[s.targets[0].id] = Outside(made)
+        self.silent.add(s.targets[0].id)
+        return [s]
+
+    def plain_function(self, e: gast.AST, env: Env) -> types.FunctionType | None:
+        """The function that an expression denotes, if it is closed."""
+        found = self.value(e, env)
+        if isinstance(found, Outside):
+            return found.value if isinstance(found.value, types.FunctionType) else None
+        if not isinstance(found, Body) or not isinstance(found.key, gast.AST):
+            return None
+        node = found.key
+        word = getattr(node, "name", "<lambda>")
+        origin = self.around.source.function
+        codes = [
+            c
+            for c in origin.__code__.co_consts
+            if isinstance(c, types.CodeType)
+            and (c.co_name, c.co_firstlineno) == (word, node.lineno)
+            and not c.co_freevars
+        ]
+        return (
+            types.FunctionType(codes[0], origin.__globals__)
+            if len(codes) == 1
+            else None
+        )
+
     def outside_partial(self, value: functools.partial, e: gast.AST, env) -> Partial:
         """A partial that the module holds, with its arguments read from it."""
         args = [
@@ -737,7 +781,9 @@ class _Writer:
         for n, b in self.scope.imports.items():
             if b.value is value:
                 return n
-        if binding is None:
+        if _is_helper(value):
+            binding = Binding("helper", value.__name__, value=value)
+        elif binding is None:
             module, _, word = canonical(value).rpartition(".")
             binding = Binding("global", word, module, value)
         wish = binding.name.rpartition(".")[2]
@@ -937,6 +983,12 @@ class _Questions(gast.NodeTransformer):
         self.changed = True
         answer = constant(issubclass(found.cls, tuple(classes)))
         return gast.copy_location(answer, node)
+
+
+def _is_helper(value: object) -> bool:
+    """Whether an object is one of the helpers that emitted code calls."""
+    word = getattr(value, "__name__", "")
+    return any(vars(m).get(word) is value for m in (runtime, runtime_rules))
 
 
 def _is_docstring(stmt: gast.AST) -> bool:

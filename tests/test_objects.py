@@ -741,6 +741,42 @@ def test_what_is_met_and_not_followed_is_refused_when_it_is_met():
         df(0.3, "sin".__eq__)
 
 
+# -- derivatives inside functions ------------------------------------------------------
+def cubes(y):
+    return np.sum(y**3)
+
+
+def weighted(y, k):
+    return y * y * k
+
+
+@case(draw(3))
+def derivative_of_a_function(x):
+    return np.sum(sct.grad(cubes)(x) * x)
+
+
+@case(draw(3))
+def derivative_of_a_lambda(x):
+    return np.sum(sct.grad(lambda y: np.sum(y**3))(x) * x)
+
+
+@case(1.2)
+def derivative_in_the_second_argument(x):
+    slope = sct.grad(weighted, wrt=1)
+    return slope(x, 2.0) * x
+
+
+@case(1.2)
+def derivative_of_a_derivative(x):
+    return sct.grad(sct.grad(lambda y: y**4))(x) * x
+
+
+@case(1.2)
+def value_beside_a_derivative(x):
+    value, slope = sct.value_and_grad(lambda y: y**4)(x)
+    return value * slope
+
+
 # -- generators ------------------------------------------------------------------------
 def powers(n, x):
     t = x
