@@ -639,7 +639,7 @@ class _Writer:
         return name(self.held(f"{wish}_given", value, s, lead))
 
     def derivative(self, s: gast.Assign, call: gast.Call, env) -> list | None:
-        """``df = sct.grad(g, wrt=1)``: made here and now, for a function that is known."""
+        """``df = sct.grad(g, wrt=1)``: made here and now, of a known function."""
         function = self.plain_function(call.args[0], env) if call.args else None
         try:
             args = [ast.literal_eval(gast.gast_to_ast(a)) for a in call.args[1:]]
