@@ -216,6 +216,7 @@ class Differentiation:
         self.seed = "out_bar"
         self.single = self.single and len(self.wrt) == 1
         self._rename_seed()
+        self._free_underscore()
 
     def _rename_seed(self) -> None:
         """Make room for the keyword `out_bar`."""
@@ -229,6 +230,20 @@ class Differentiation:
                 if isinstance(n, gast.Name) and n.id == self.seed:
                     n.id = other
         self.names.used.add(self.seed)
+
+    def _free_underscore(self) -> None:
+        """Keep `_` free for what nobody reads, when the function does read it."""
+        if not any("_" in grammar.reads(s) for s in grammar.statements(self.fn.body)):
+            return
+        other = self.names.fresh("underscore")
+        given = "_" in parameter_names(self.fn)
+        fn = grammar.clone(self.fn)
+        for n in [n for stmt in fn.body for n in gast.walk(stmt)]:
+            if isinstance(n, gast.Name) and n.id == "_":
+                n.id = other
+        if given:
+            fn.body.insert(0, grammar.assign(other, grammar.name("_"), fn.body[0]))
+        self.fn = fn
 
     # -- names that sct brings in --------------------------------------------------
     def use(self, kind: str, name: str) -> str:

@@ -139,13 +139,16 @@ class _Edits:
             return {e.id for e in value.values if is_name(e)}
         return set()
 
-    def kind(self, n: str, method: str, args: list[gast.AST]) -> str:
+    def kind(self, n: str, method: str, args: list[gast.AST], keywords: list) -> str:
         """Whether a name holds a "list" or a "dict", as far as can be told."""
         if n in self.lists or n in self.dicts:
             return "list" if n in self.lists else "dict"
         if n not in self.given or n in self.bound:
             return ""
-        if method in ("insert", "reverse", "sort") or method == "pop" and not args:
+        if method in ("insert", "reverse") or method == "pop" and not args:
+            return "list"
+        if method == "sort" and {k.arg for k in keywords} & {"key", "reverse"}:
+            # Without them an array may be sorted.
             return "list"
         key = args[0] if args else None
         if isinstance(key, gast.UnaryOp):
@@ -167,7 +170,7 @@ class _Edits:
             return self.looked_up(n, method, args, keywords, target)
         if method == "update":
             return None if target else self.updated(n, args, keywords)
-        kind = self.kind(n, method, args)
+        kind = self.kind(n, method, args, keywords)
         if not kind or n in self.shared:
             return None
         if kind == "dict":

@@ -21,15 +21,15 @@ from sct import grammar
 from sct.analysis import dataflow
 from sct.arguments import parameter_names
 from sct.names import Names, used_names
-from sct.renaming import FUNCTIONS, Captured, captured_names, rename
+from sct.renaming import FUNCTIONS, Captured, rename
 
 # What makes a container: displays, and calls by these names.
 CONTAINERS = ("list", "dict", "tuple")
 DISPLAYS = (gast.List, gast.Tuple, gast.Dict, gast.ListComp, gast.DictComp)
 # What may refer to an array that has a name already.
 PARTS = (gast.Name, gast.Subscript, gast.Attribute)
-# What reads names later than where it stands, or binds them unseen.
-DELAYED = (*FUNCTIONS, gast.GeneratorExp, grammar.Probe, *grammar.WAYS)
+# What binds names unseen.
+UNSEEN = (grammar.Probe, *grammar.WAYS)
 GIVEN = "given"
 # A binding: the statement, or `GIVEN`, and the name.
 Binding = tuple[object, str]
@@ -131,8 +131,9 @@ def _hidden(fn: gast.FunctionDef) -> set[str]:
     hidden: set[str] = set()
     for stmt in grammar.statements(fn.body):
         for node in (n for head in grammar.heads(stmt) for n in grammar.nodes(head)):
-            if isinstance(node, DELAYED):
-                hidden |= captured_names([node]) | grammar.names_bound(node)
+            if isinstance(node, (*FUNCTIONS, gast.GeneratorExp)):
+                hidden |= grammar.names_read(node)
+            elif isinstance(node, UNSEEN):
                 hidden |= {m.id for m in grammar.nodes(node) if grammar.is_name(m)}
     return hidden
 

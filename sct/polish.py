@@ -393,13 +393,11 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
     order = _first_seen(fn)
     stems: dict[str, int] = {}
     for n in order:
-        stem = SUFFIX.sub("", n).rstrip("_")
+        stem = _stem(n)
         stems[stem] = stems.get(stem, 0) + 1
     loose = facts.temporary - settled
     movable = [
-        n
-        for n in order
-        if n in loose and (SUFFIX.search(n) or stems[SUFFIX.sub("", n).rstrip("_")] > 1)
+        n for n in order if n in loose and (SUFFIX.search(n) or stems[_stem(n)] > 1)
     ]
     if not movable:
         return fn
@@ -408,7 +406,7 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
     foreign = fixed - facts.temporary
     given: dict[str, str] = {}
     for name in movable:
-        stem = SUFFIX.sub("", name).rstrip("_")
+        stem = _stem(name)
         clashing = {given.get(n, n) for n in clashes[name]}
         n = 1
         while True:
@@ -435,6 +433,11 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
     return fn
 
 
+def _stem(name: str) -> str:
+    """A name without its number; one of underscores alone stays."""
+    return SUFFIX.sub("", name).rstrip("_") or name
+
+
 def _discard(facts: Facts):
     return facts.scalar.difference_update
 
@@ -454,7 +457,7 @@ def _first_seen(fn: gast.FunctionDef) -> dict[str, None]:
 
 def _clashes(fn: gast.FunctionDef, names: set[str]) -> dict[str, set[str]]:
     """For each name, those of the same stem that are alive where it is written."""
-    stems = {n: SUFFIX.sub("", n).rstrip("_") for n in names}
+    stems = {n: _stem(n) for n in names}
     clashes: dict[str, set[str]] = {n: set() for n in names}
     peers: dict[str, set[str]] = {}
     for n, stem in stems.items():

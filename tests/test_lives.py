@@ -95,3 +95,47 @@ def table_and_array(x):
 )
 def test_right(f):
     np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
+
+
+def parameter_of_an_inner_function(x):
+    t = (np.cos(x[0]), x * x)
+    t = t[1] / (2.0 + t[0])
+
+    def g(t):
+        return np.sin(t)
+
+    return g(t[0]) * np.sum(t)
+
+
+def names_of_underscores(x):
+    _ = [x[0], x[0] * x[1]]
+    first, *_ = _
+    _ = _[0] * first
+    return _ * np.sum(x)
+
+
+@pytest.mark.parametrize("f", [parameter_of_an_inner_function, names_of_underscores])
+def test_names_that_mean_something_elsewhere(f):
+    np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
+
+
+def underscore_read_after_loops(x):
+    _ = np.sin(x[0])
+    s = x[1]
+    for i in range(3):
+        s = s * _ * x[i]
+    for _unused in range(2):
+        s = s * 1.5
+    return s * _
+
+
+def underscore_given(x, _=2.0):
+    s = x[0] * _
+    for _i in range(3):
+        s = s * x[1] * _
+    return s
+
+
+@pytest.mark.parametrize("f", [underscore_read_after_loops, underscore_given])
+def test_the_name_that_derivatives_throw_away_into(f):
+    np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)

@@ -508,3 +508,16 @@ def test_value_is_what_the_function_returns(f):
     for got, want in zip(*([value], [expected]) if not pair else (value, expected)):
         np.testing.assert_allclose(got, want)
     np.testing.assert_allclose(bar, differences(f, X), rtol=1e-6)
+
+
+def sorted_in_place(x):
+    x.sort()
+    return np.sum(x * np.arange(1.0, 4.0) * x[0])
+
+
+def test_an_argument_that_is_sorted_may_be_an_array():
+    given = X.copy()
+    np.testing.assert_allclose(
+        sct.grad(sorted_in_place)(given), differences(sorted_in_place, X), rtol=1e-6
+    )
+    np.testing.assert_array_equal(given, X)
