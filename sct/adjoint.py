@@ -845,6 +845,9 @@ class _Line:
             )
             self.step.adjoint.append(grammar.located(gast.Expr(call), self.step.stmt))
             return
+        if getattr(place, "attr", "") == "T" or grammar.is_view(place):
+            # No name that could be bound: what it looks into is added to.
+            place = gast.Subscript(place, grammar.constant(Ellipsis), gast.Load())
         target = _renamed_root(place, bar, gast.Store())
         part = self._part_name()
         if name in self.context.structures and part not in owner.numeric:

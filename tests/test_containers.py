@@ -1151,3 +1151,19 @@ def repeated_rows(x):
 def test_what_two_names_may_see_is_refused(f):
     with pytest.raises(sct.SctError):
         sct.grad(f)(draw(4))
+
+
+def transposed_part(x):
+    d = {"q": np.outer(np.cos(x), x), "p": x[0]}
+    e = d["q"].T @ d["q"]
+    d["p"] = d["p"] * e[0, 1]
+    return np.sum(e * d["q"]) + d["p"]
+
+
+def test_the_transpose_of_a_part_is_added_to():
+    x = np.array([0.7, 1.2, 0.4])
+    bar = sct.grad(transposed_part)(x)
+    for i in range(3):
+        h = 1e-6 * (np.arange(3) == i)
+        slope = (transposed_part(x + h) - transposed_part(x - h)) / 2e-6
+        assert bar[i] == pytest.approx(slope, rel=1e-6)
