@@ -1154,10 +1154,8 @@ def test_what_two_names_may_see_is_refused(f):
 
 
 def transposed_part(x):
-    d = {"q": np.outer(np.cos(x), x), "p": x[0]}
-    e = d["q"].T @ d["q"]
-    d["p"] = d["p"] * e[0, 1]
-    return np.sum(e * d["q"]) + d["p"]
+    d = dict(p=np.sum(x), q=np.outer(np.cos(x), x))
+    return np.linalg.norm(d["q"].T @ d["q"] @ x + 3.0) + d["p"]
 
 
 def test_the_transpose_of_a_part_is_added_to():
