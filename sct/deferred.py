@@ -51,14 +51,21 @@ def called_parameters(function: types.FunctionType) -> tuple[list[str], bool]:
     parameters = parameter_names(fn)
     found: set[str] = set()
     certain: set[str] = set()
+    # Whose part each name is.
+    whole = {p: p for p in parameters}
     for s in statements(fn.body):
+        if isinstance(s, gast.Assign) and is_name(s.targets[0]):
+            source = root(s.value)
+            if source in whole:
+                whole.setdefault(s.targets[0].id, whole[source])
         for n in gast.walk(s):
             if not isinstance(n, gast.Call):
                 continue
-            found.add(root(n.func))
+            owner = whole.get(root(n.func), "")
+            found.add(owner)
             attr = getattr(n.func, "attr", "")
             if not any(hasattr(kind, attr) for kind in USUAL):
-                certain.add(root(n.func))
+                certain.add(owner)
             if not isinstance(scope.resolve(n.func), types.FunctionType):
                 continue
             values = [*n.args, *[k.value for k in n.keywords]]

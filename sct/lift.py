@@ -95,6 +95,22 @@ def lift(
     def inner(tree: gast.FunctionDef) -> gast.FunctionDef:
         return around.flat(sums(around.flat(tree)))
 
+    def flatly(step: Callable, fn: gast.FunctionDef) -> gast.FunctionDef:
+        done = step(fn)
+        return fn if done is fn else around.flat(done)
+
+    def written(fn: gast.FunctionDef) -> gast.FunctionDef:
+        # What a list holds has a name of its own once the list is taken apart.
+        for _ in range(2):
+            before = fn
+            fn = flatly(lambda fn: write_out(fn, around, inner, given), fn)
+            fn = flatly(sums, fn)
+            fn = flatly(lambda fn: unrolled(fn, around), fn)
+            fn = flatly(lambda fn: taken_apart(fn, around), fn)
+            if fn is before:
+                break
+        return fn
+
     steps = (
         # While the comprehensions that are summed are still there.
         sums,
@@ -102,13 +118,7 @@ def lift(
         lambda fn: without_edits(fn, around.is_builtin, around.takes_lists),
         lambda fn: by_index(fn, around.is_builtin, around.scope.resolve),
         sums,
-        *2
-        * [
-            lambda fn: write_out(fn, around, inner, given),
-            sums,
-            lambda fn: unrolled(fn, around),
-            lambda fn: taken_apart(fn, around),
-        ],
+        written,
         lambda fn: objects_apart(fn, around),
         lambda fn: attributes_apart(fn, around),
         lambda fn: outer_apart(fn, around),
@@ -117,7 +127,5 @@ def lift(
         lambda fn: item_by_item(fn, around.is_builtin),
     )
     for step in steps:
-        done = step(fn)
-        if done is not fn:
-            fn = around.flat(done)
+        fn = flatly(step, fn)
     return fn
