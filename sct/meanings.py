@@ -189,9 +189,22 @@ def of_sample(value: object, path: tuple[str, ...], deep: int = 6) -> Known | No
     if whole is None or not deep:
         return whole
     held = getattr(value, "__dict__", {}).items()
-    parts = {n: of_sample(v, (*path, n), deep - 1) for n, v in held}
+    parts = {n: of_sample(v, (*path, n) if path else (), deep - 1) for n, v in held}
     known = {n: k for n, k in parts.items() if k is not None}
     return Instance(type(value), path=path, parts=known)
+
+
+def any_item(whole: Known | None) -> Instance | None:
+    """What is known of all items of a list: that they are objects of one class."""
+    if isinstance(whole, Items):
+        parts = whole.parts
+    elif isinstance(whole, Outside) and type(whole.value) in (list, tuple):
+        parts = tuple(of_sample(v, ()) for v in whole.value)
+    else:
+        return None
+    if not parts or not all(isinstance(k, Instance) for k in parts):
+        return None
+    return parts[0] if len({key_of(k) for k in parts}) == 1 else None
 
 
 def key_of(known: Known | None) -> Hashable:

@@ -307,6 +307,8 @@ class _Writer:
             return self.attribute(e, env)
         if isinstance(e, gast.Subscript) and isinstance(e.slice, gast.Constant):
             return self.item(self.value(e.value, env), e.slice.value)
+        if isinstance(e, gast.Subscript) and not isinstance(e.slice, gast.Slice):
+            return meanings.any_item(self.value(e.value, env))
         return None
 
     def item(self, whole: meanings.Known | None, key: object) -> meanings.Known | None:
@@ -872,6 +874,9 @@ class _Writer:
             return None
         index = loop.target.id
         if index in all_writes(loop.body) or index in captured_names(loop.body):
+            return None
+        if meanings.any_item(self.value(loop.iter.args[0].args[0], env)):
+            # Objects of one class: one turn is like another.
             return None
         bodies = [fixed(clone(loop.body), index, k) for k in range(count)]
         if not any(
