@@ -130,14 +130,26 @@ class _Apart(gast.NodeTransformer):
             target = _stored(s)
             if target is not None:
                 path = self.path(target)
-                if path is None:
+                if path is not None:
+                    self.variables.setdefault(path, "")
+                elif self.is_read(target.attr):
                     raise unsupported(self.source, s, "this assignment", *ATTRIBUTE)
-                self.variables.setdefault(path, "")
         # Read from a variable, such a name is a value of its own.
         self.alias = {n: p for n, p in self.alias.items() if p not in self.variables}
         for path in sorted(self.variables):
             self.variables[path] = self.names.fresh("_".join(path))
         self.at: gast.AST = fn
+
+    def is_read(self, attr: str) -> bool:
+        """Whether an attribute is read, of whatever object, but to be counted up."""
+        return any(
+            isinstance(n, gast.Attribute)
+            and n.attr == attr
+            and isinstance(n.ctx, gast.Load)
+            for s in statements(self.fn.body)
+            for h in heads(s)
+            for n in gast.walk(h)
+        )
 
     def aliases(self) -> dict[str, Path]:
         """The names that stand for a part of an object: ``l = m.layer``."""
@@ -202,11 +214,24 @@ class _Apart(gast.NodeTransformer):
                 value[:] = [
                     self.visit(v) if isinstance(v, gast.AST) else v for v in value
                 ]
-        if path is None:
+        if target is None:
             return [s]
+        if path is None:
+            return self.counted(s, target)
         variable = name(self.variables[path])
         effect = call("setattr", clone(target.value), constant(target.attr), variable)
         return [s, located(gast.Expr(effect), s)]
+
+    def counted(self, s: gast.AST, target: gast.Attribute) -> list[gast.AST]:
+        """``layer.calls += 1`` of one of many objects; nobody reads it further on."""
+        value, lead = s.value, []
+        if isinstance(s, gast.AugAssign):
+            old, new = (self.names.fresh(f"{target.attr}_{w}") for w in ("old", "new"))
+            read = gast.Attribute(clone(target.value), target.attr, gast.Load())
+            total = gast.BinOp(name(old), s.op, s.value)
+            lead, value = [assign(old, read, s), assign(new, total, s)], name(new)
+        effect = call("setattr", clone(target.value), constant(target.attr), value)
+        return [*lead, located(gast.Expr(effect), s)]
 
     def visit_Attribute(self, node):
         path = self.path(node)
