@@ -348,6 +348,24 @@ def check_same(value, name, expected):
         )
 
 
+def check_apart(written, /, **others):
+    """Raise where an argument that is written into shares memory with another."""
+    names = list(written)
+    for k, name in enumerate(names):
+        x = written[name]
+        for other, y in [*others.items(), *((n, written[n]) for n in names[:k])]:
+            arrays = getattr(x, "shape", ()) and getattr(y, "shape", ())
+            if (
+                x is y
+                and type(x).__hash__ is None
+                or (arrays and np.may_share_memory(x, y))
+            ):
+                raise ArgumentError(
+                    f"{name} and {other} share memory, and {name} is written into: pass "
+                    f"a copy of one of them; write {name}.copy() in the call"
+                )
+
+
 def check_rank(rank, /, **arrays):
     """Raise unless every array has `rank` axes."""
     for name, x in arrays.items():

@@ -57,9 +57,11 @@ def refuse_unknown_effects(
             known = op.callee.__hash__ is not None and op.callee not in REFUSED
             if op.kind == "call" or not known:
                 raise unsupported(context.source, op.node, "this call", *COMPLEX)
+        if any(op.callee is check for check in purity.CHECKS):
+            continue
         if op.kind == "call" and writes_into(unwrap(op.callee)):
             raise unsupported(context.source, op.node, "this call", *WRITES)
-        silent = op.kind in ("append", "call") or op.callee in (print, *purity.CHECKS)
+        silent = op.kind in ("append", "call") or op.callee is print
         silent = silent or _sets_attribute(op)
         if not silent and isinstance(stmt, gast.Expr) and not purity.pure(op, resolve):
             given = grammar.reads(stmt) - scalars - context.structures

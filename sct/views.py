@@ -93,13 +93,36 @@ def one_name_each(
     work.finish()
     # What `row += e` writes into is told where `row` has become a part of its array.
     copied = [p for p in flow.parameters if p in {*flow.copied, *after.copied}]
+    apart = _apart(fn, copied, flow.parameters, numbers, check) if not inner else []
     fn.body = [
+        *apart,
         *[work.contiguous(fn, p) for p in flow.parameters if p in work.reshaped],
         *[grammar.assign(p, _copy_of(p, body, check), fn) for p in copied],
         *[s for p in flow.parameters for s in work._ranked(p, fn)],
         *body,
     ]
     return fn
+
+
+def _apart(
+    fn: gast.FunctionDef,
+    written: list[str],
+    parameters: list[str],
+    numbers: set[str],
+    check: Callable[..., gast.AST],
+) -> list[gast.AST]:
+    """A check that no other argument looks into one that is written into.
+
+    The function would see the change there; its derivative, which has a copy, would not.
+    """
+    read = {n for s in grammar.statements(fn.body) for n in grammar.reads(s)}
+    others = [p for p in parameters if p in read - numbers and p not in written]
+    if not written or not others and len(written) < 2:
+        return []
+    keys: list[gast.AST] = [grammar.constant(p) for p in written]
+    table = gast.Dict(keys, [grammar.name(p) for p in written])
+    test = check("check_apart", [table], {p: grammar.name(p) for p in others})
+    return [grammar.located(test, fn)]
 
 
 def _copy_of(name: str, body: list[gast.AST], check) -> gast.AST:

@@ -521,3 +521,18 @@ def test_an_argument_that_is_sorted_may_be_an_array():
         sct.grad(sorted_in_place)(given), differences(sorted_in_place, X), rtol=1e-6
     )
     np.testing.assert_array_equal(given, X)
+
+
+# -- arguments that are one array ------------------------------------------------------
+def adds_into_the_first(u, v):
+    u[1:] += v[:-1] * v[1:]
+    return np.sum(u * v)
+
+
+def test_an_argument_that_is_written_into_must_be_no_other():
+    df = sct.grad(adds_into_the_first, wrt=(0, 1))
+    z = np.arange(6.0)
+    df(z[:3], z[3:])
+    for u, v in [(X, X), (z[:4], z[2:]), (X[:], X)]:
+        with pytest.raises(sct.ArgumentError, match="u and v share memory"):
+            df(u, v)
