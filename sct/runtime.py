@@ -361,8 +361,8 @@ def check_apart(written, /, **others):
                 or (arrays and np.may_share_memory(x, y))
             ):
                 raise ArgumentError(
-                    f"{name} and {other} share memory, and {name} is written into: pass "
-                    f"a copy of one of them; write {name}.copy() in the call"
+                    f"{name} and {other} share memory, and {name} is written into; "
+                    f"pass a copy of one of them: write {name}.copy() in the call"
                 )
 
 

@@ -113,7 +113,7 @@ def _apart(
 ) -> list[gast.AST]:
     """A check that no other argument looks into one that is written into.
 
-    The function would see the change there; its derivative, which has a copy, would not.
+    The function would see the change there; its derivative has a copy.
     """
     read = {n for s in grammar.statements(fn.body) for n in grammar.reads(s)}
     others = [p for p in parameters if p in read - numbers and p not in written]
