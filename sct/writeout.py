@@ -39,6 +39,7 @@ from . import meanings, runtime, runtime_rules
 from .arguments import bind, parameters
 from .classes import (
     BINARY,
+    LIBRARIES,
     UNARY,
     annotated,
     constructor,
@@ -86,6 +87,8 @@ from .unroll import called_names, fixed
 LOOPS = (gast.For, gast.While)
 # What reads names later than where it stands.
 DELAYED = (*FUNCTIONS, gast.GeneratorExp)
+# Of the standard library, but what they hold may be anybody's.
+SPECIAL = (functools.partial, types.MethodType, list, tuple, dict)
 # The longest list of functions or objects that a loop is unrolled over.
 MOST = 32
 TURNS = (
@@ -116,6 +119,8 @@ def write_out(fn: gast.FunctionDef, around, flat, given: Env) -> gast.FunctionDe
         The same tree when there is nothing to do.  Otherwise statements may be those
         of the source language again: desugar and flatten it.
     """
+    if not given and not _may_matter(fn, around):
+        return fn
     work = _Writer(clone(fn), around, flat)
     owner, first = defining_class(around.source.function), parameters(fn.args)
     if owner is not None and first:
@@ -126,6 +131,28 @@ def write_out(fn: gast.FunctionDef, around, flat, given: Env) -> gast.FunctionDe
         return fn
     work.check_classes()
     return _without_unread(work.fn, work.silent)
+
+
+def _may_matter(fn: gast.FunctionDef, around) -> bool:
+    """Whether a function mentions anything that calls could be written out of."""
+    if defining_class(around.source.function) is not None:
+        return True
+    if any(_is_definition(s) for s in statements(fn.body)):
+        return True
+    made = {p.id for p in parameters(fn.args)} | all_writes(fn.body)
+    for n in used_names(fn) - made:
+        value = around.scope.lookup(n)
+        module = value if isinstance(value, types.ModuleType) else type(value)
+        word = getattr(module, "__name__", "")
+        if isinstance(value, (types.FunctionType, type)):
+            word = getattr(value, "__module__", "") or ""
+        elif not isinstance(value, types.ModuleType):
+            word = getattr(module, "__module__", "") or ""
+        plain = word.partition(".")[0] in LIBRARIES - {"sct"}
+        plain = plain and not isinstance(value, SPECIAL)
+        if value is not MISSING and not plain:
+            return True
+    return any(isinstance(getattr(s, "value", None), Made) for s in statements(fn.body))
 
 
 def _is_definition(stmt: gast.AST) -> bool:

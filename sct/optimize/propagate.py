@@ -100,13 +100,13 @@ class _Copies:
 
     def _repeated(self, name: str, value: gast.AST) -> bool:
         """Whether `value` is better read again than kept in a name of its own."""
-        # ``v = v * x`` read again would be of the new `v`.
         return (
             not self.loops
-            and name not in self.facts.notes.names(value)
             and name in self.facts.scalar
             and not self.facts.derivative(name)
             and self.facts.repeat(value)
+            # ``v = v * x`` read again would be of the new `v`.
+            and name not in self.facts.notes.names(value)
         )
 
     def _replace(self, node: gast.AST) -> gast.AST:
