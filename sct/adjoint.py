@@ -987,11 +987,13 @@ class _Line:
 
     def _distinct_path(self, place: gast.AST) -> bool:
         """Whether a path of subscripts names no element twice."""
-        if grammar.root(place) in self.context.containers.certain:
-            return True
+        held = self.context.containers
         while place is not None:
-            if isinstance(place, gast.Subscript) and not self._distinct(place.slice):
-                return False
+            index = getattr(place, "slice", None)
+            # The entries of a container are distinct whatever their keys are.
+            if index is not None and not held.entry(place):
+                if not self._distinct(index):
+                    return False
             place = grammar.whole(place)
         return True
 

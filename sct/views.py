@@ -201,7 +201,9 @@ class _Paths:
             name = self._second(stmt)
             if name and isinstance(stmt.value, gast.Subscript):
                 if not self._is_element(stmt, name):
-                    note(stmt.value, 1)
+                    # A slice keeps its axis; of a row there is at least one more.
+                    kept = any(isinstance(p, gast.Slice) for p in _indices(stmt.value))
+                    note(stmt.value, 0 if kept else 1)
         return found
 
     def _survey(self, body: list[gast.AST]) -> None:

@@ -1,5 +1,7 @@
 """Arrays with two names, lists that grow, and calls that write: right, or refused."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -536,3 +538,44 @@ def test_an_argument_that_is_written_into_must_be_no_other():
     for u, v in [(X, X), (z[:4], z[2:]), (X[:], X)]:
         with pytest.raises(sct.ArgumentError, match="u and v share memory"):
             df(u, v)
+
+
+Params = collections.namedtuple("Params", "scale weights")
+
+
+def repeated_in_a_named_tuple(x):
+    p = Params(x[0], x * x)
+    p.weights[[0, 0, 2]] += x[1]
+    return np.sum(p.weights * x)
+
+
+def repeated_in_an_argument(p):
+    p.weights[np.array([0, 0, 2])] += p.scale
+    return np.sum(p.weights * p.weights)
+
+
+def test_repeated_indices_into_what_a_container_holds():
+    np.testing.assert_allclose(
+        sct.grad(repeated_in_a_named_tuple)(X),
+        differences(repeated_in_a_named_tuple, X),
+        rtol=1e-6,
+    )
+    bar = sct.grad(repeated_in_an_argument)(Params(0.5, X.copy()))
+    # The two stores at 0 write the same number: one of them counts.
+    w = X + 0.5 * np.array([1.0, 0.0, 1.0])
+    np.testing.assert_allclose(bar.weights, 2.0 * w)
+    assert bar.scale == pytest.approx(2.0 * (w[0] + w[2]))
+
+
+def elements_exchanged_beside_a_view(v):
+    v[0], v[2] = v[2], v[0]
+    for i in range(2):
+        part = v[1:]
+        part[0] = v[i] * v[0]
+        part *= np.tanh(v[2])
+    return np.sum(v * np.arange(1.0, 4.0))
+
+
+def test_a_slice_beside_an_element_says_nothing_of_rows():
+    f = elements_exchanged_beside_a_view
+    np.testing.assert_allclose(sct.grad(f)(X.copy()), differences(f, X), rtol=1e-6)
