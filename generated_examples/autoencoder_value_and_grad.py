@@ -159,10 +159,13 @@ def zero_structure(x):
     if isinstance(x, (list, tuple)):
         zeros = [zero_structure(v) for v in x]
         return Parts(zip(x._fields, zeros)) if hasattr(x, "_fields") else zeros
-    zeros = {name: zero_structure(value) for name, value in attributes(x).items()}
+    held = attributes(x)
+    if not held:
+        return zero_like(x)
+    zeros = {name: zero_structure(value) for name, value in held.items()}
     # What its class holds is constant: `restored` leaves out what goes there.
     shared = {n: zero_like(v) for n, v in class_numbers(x).items() if n not in zeros}
-    return Parts(zeros | shared) if zeros else zero_like(x)
+    return Parts(zeros | shared)
 
 
 def describe(x):
