@@ -647,6 +647,14 @@ def _part(stmt: gast.AST) -> str:
     return stmt.targets[0].id if part else ""
 
 
+def _owner(node: gast.AST) -> str:
+    """The name of the array that a method is called of, or an empty string."""
+    func = node.func if isinstance(node, gast.Call) else None
+    if not isinstance(func, gast.Attribute) or func.attr not in templates.METHODS:
+        return ""
+    return func.value.id if grammar.is_name(func.value) else ""
+
+
 class _PartUses:
     """The names of which only parts are read, and those that are read as a whole."""
 
@@ -665,7 +673,12 @@ class _PartUses:
                 stack = [head]
                 while stack:
                     n = stack.pop()
-                    if isinstance(n, (gast.Subscript, gast.Attribute)) and isinstance(
+                    owner = _owner(n)
+                    if owner:
+                        # The operand of `v.mean()` is all of `v`.
+                        self.other.add(owner)
+                        stack += [*n.args, *[k.value for k in n.keywords]]
+                    elif isinstance(n, (gast.Subscript, gast.Attribute)) and isinstance(
                         n.value, gast.Name
                     ):
                         self.taken.add(n.value.id)

@@ -1165,3 +1165,1184 @@ def test_the_transpose_of_a_part_is_added_to():
         h = 1e-6 * (np.arange(3) == i)
         slope = (transposed_part(x + h) - transposed_part(x - h)) / 2e-6
         assert bar[i] == pytest.approx(slope, rel=1e-6)
+@case({"w": draw(3), "s": 0.4})
+def methods_of_parts(d):
+    twice = d["w"] * 2.0
+    return d["w"].mean() * d["s"] + d["w"].dot(twice) + d["w"].reshape(-1)[0]
+
+
+@case([draw(3), draw(3, seed=1)])
+def methods_of_items(rows):
+    total = 0.0
+    for row in rows:
+        total += row.mean() * row.sum()
+    return total
+
+
+"""Containers as people use them: gradients are those of differences, in structure too.
+
+Tuples, lists, dicts, named tuples, dataclasses and plain objects as arguments, written
+into, copied, grown and cut; and the builtins that go through their items.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import itertools
+import operator
+import typing
+from functools import reduce
+
+import numpy as np
+import pytest
+
+import sct
+
+from .test_kernels import check, draw
+
+KERNELS: list = []
+
+
+def kernel(*args, wrt=None):
+    """The function below, differentiated with respect to all of `args` or to `wrt`."""
+
+    def keep(f):
+        chosen = tuple(range(len(args))) if wrt is None else wrt
+        KERNELS.append(pytest.param(f, args, chosen, id=f.__name__))
+        return f
+
+    return keep
+
+
+# -- structures as arguments, and writes into them ------------------------------------
+
+
+class Pair(typing.NamedTuple):
+    w: np.ndarray
+    b: float
+    n: int = 3
+
+
+Counted = collections.namedtuple("Counted", "count index")
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    w: np.ndarray
+    b: float
+    name: str = "f"
+    n: int = 3
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    w: np.ndarray
+    b: float
+
+
+class Plain:
+    def __init__(s, **k):
+        s.__dict__.update(k)
+
+    def __call__(s, x):
+        return x
+
+
+@kernel(Pair(draw(3, seed=1), 0.3))
+def named_tuple(p):
+    return np.sum(p.w * p.w) * p.b
+
+
+@kernel(Pair(draw(3, seed=2), 0.3))
+def named_tuple_unpacked(p):
+    w, b, n = p
+    return np.sum(w * w) * b * n
+
+
+@kernel(Pair(draw(3, seed=3), 0.3))
+def named_tuple_by_number(p):
+    return np.sum(p[0]) * p[1] * p.b
+
+
+@kernel(Counted(1.2, 0.3))
+def named_tuple_with_names_of_methods(p):
+    return p.count * p.index**2
+
+
+@kernel([Pair(draw(3, seed=4), 0.3), Pair(draw(3, seed=5), 0.5)])
+def named_tuples_in_a_list(ps):
+    s = 0.0
+    for p in ps:
+        s += np.sum(p.w) * p.b
+    return s
+
+
+@kernel([Pair(draw(3, seed=6), 0.3), Pair(draw(3, seed=0), 0.5)])
+def named_tuples_in_two_loops(ps):
+    s = 0.0
+    for w, b, _ in ps:
+        s += np.sum(w) * b
+    for p in ps:
+        s *= p.b
+    return s
+
+
+@kernel({"a": Frozen(draw(3, seed=1), 0.3), "b": (Frozen(draw(3, seed=2), 0.1), 2.0)})
+def frozen_nested(d):
+    return np.sum(d["a"].w * d["b"][0].w) * d["b"][0].b * d["b"][1]
+
+
+def slotted(s):
+    return np.sum(s.w) * s.b
+
+
+@kernel(Frozen(draw(3, seed=4), 0.3))
+def frozen_unused(p):
+    return p.b * 2.0
+
+
+@kernel(
+    Plain(
+        w=draw(3, seed=5),
+        b=0.3,
+        act=np.tanh,
+        meta={"lr": 0.1, "tags": ["a"]},
+        k=None,
+        flag=True,
+    )
+)
+def plain_mixed(o):
+    return np.sum(o.w) * o.b * o.meta["lr"]
+
+
+@kernel(Plain(w=draw(3, seed=6), inner=Plain(u=draw(3, seed=0), c=2.0)))
+def plain_nested(o):
+    return np.sum(o.w * o.inner.u) * o.inner.c
+
+
+def helper(p, x):
+    return np.sum(p.w * x) * p.b
+
+
+@kernel(Frozen(draw(3, seed=1), 0.3), draw(3, seed=2))
+def frozen_helper(p, x):
+    return helper(p, x) * helper(p, 2 * x)
+
+
+@kernel(Pair(draw(3, seed=3), 0.3), draw(3, seed=4))
+def named_tuple_given_on(p, x):
+    return helper(p, x) * p.b
+
+
+def helper_unpacking(p):
+    w, b, n = p
+    return np.sum(w) * b
+
+
+@kernel(Pair(draw(3, seed=5), 0.3))
+def named_tuple_unpacked_by_another(p):
+    return helper_unpacking(p) * p.b
+
+
+@kernel(collections.OrderedDict(a=draw(3, seed=6), b=2.0))
+def ordered_dict(d):
+    return np.sum(d["a"]) * d["b"]
+
+
+@kernel({"a": draw(3, seed=0), "b": [1.0, draw(3, seed=1)], "c": (1.5, {"z": 0.2})})
+def unused_parts(d):
+    return d["c"][1]["z"] * d["c"][0]
+
+
+@kernel({"x": 1.2, "y": 0.4})
+def aug_chain(d):
+    d["x"] *= d["y"]
+    d["y"] += d["x"]
+    d["x"] -= d["y"] * d["x"]
+    return d["x"] * d["y"]
+
+
+@kernel({"u": draw(4, seed=2), "v": draw(4, seed=3)})
+def arr_dict_loop(d):
+    for i in range(3):
+        d["u"][i + 1] = d["u"][i] * d["v"][i]
+        d["v"] = d["v"] * d["u"]
+    return np.sum(d["u"] * d["v"])
+
+
+@kernel([draw(3, seed=4), draw(3, seed=5)])
+def list_swap(l):
+    l[0], l[1] = (l[1], l[0] * l[1])
+    return np.sum(l[0] * l[1] ** 2)
+
+
+@kernel([1.1, 1.2, 1.3])
+def numlist_write(l):
+    for i in range(1, 3):
+        l[i] = l[i - 1] * l[i]
+    return l[2] * l[1]
+
+
+@kernel([1.1, 1.2, 1.3])
+def numlist_aug(l):
+    for i in range(1, 3):
+        l[i] += l[i - 1] * l[i]
+    return l[2] * l[1]
+
+
+@kernel([[1.1, 1.2], [1.3, 0.7]])
+def numbers_of_lists_written(t):
+    for i in range(2):
+        for j in range(2):
+            t[i][j] = t[i][j] * t[i - 1][j]
+    return t[0][0] * t[1][1] + t[1][0]
+
+
+@kernel([[1.1, 1.2], [1.3, 0.7]])
+def numbers_of_lists_augmented(t):
+    t[0][1] += t[1][0] * t[1][1]
+    t[1][0] *= t[0][1]
+    return t[0][1] * t[1][0]
+
+
+@kernel([[1.1, 1.2], [1.3]])
+def ragged_numbers(t):
+    return sum(sum(r) for r in t) * t[0][0]
+
+
+@kernel(draw(5, seed=6))
+def table_of_least_costs(x):
+    n = 5
+    t = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(n):
+            if i == 0 or j == 0:
+                t[i][j] = x[i] + x[j]
+            else:
+                t[i][j] = min(
+                    t[i - 1][j] + x[i], t[i][j - 1] * x[j], t[i - 1][j - 1] + 0.1
+                )
+    return t[-1][-1] * t[2][3]
+
+
+@kernel(draw(4, seed=0))
+def histogram(x):
+    h = {}
+    for i in range(4):
+        k = i % 2
+        if k in h:
+            h[k] += x[i] * x[i]
+        else:
+            h[k] = x[i]
+    return h[0] * h[1]
+
+
+@kernel(draw(4, seed=1))
+def running_sums_in_a_dict(x):
+    h = {"a": 0.0, "b": 0.0}
+    for i in range(4):
+        h["a"] += x[i]
+        h["b"] += h["a"] * x[i]
+    return h["a"] * h["b"]
+
+
+@kernel(draw(4, seed=2))
+def arrays_added_up_in_a_list(x):
+    accumulated = [np.zeros(4), np.ones(4)]
+    for i in range(3):
+        accumulated[i % 2] += x * x[i]
+        accumulated[1] = accumulated[1] * accumulated[0]
+    return np.sum(accumulated[0] * accumulated[1])
+
+
+@kernel(draw(4, seed=3))
+def alias_number_item(x):
+    l = [x[0], x[1]]
+    u = l[0]
+    l[0] += x[2]
+    return u * l[0]
+
+
+@kernel([draw(3, seed=4), draw(3, seed=5)])
+def same_twice(l):
+    l[0][1] = l[1][0] * l[0][2]
+    l[1] *= l[0]
+    return np.sum(l[0] * l[1])
+
+
+@kernel((draw(3, seed=6), [draw(3, seed=0), 0.5], {"k": draw(3, seed=1)}))
+def tuple_deep(t):
+    t[0][0] = t[1][1] * t[2]["k"][0]
+    t[1][0] = t[1][0] * t[0]
+    t[2]["k"] *= 2.0
+    t[2]["z"] = t[2]["k"] * t[1][0]
+    return np.sum(t[2]["z"])
+
+
+@kernel(Frozen(draw(3, seed=2), 0.3))
+def frozen_array_written(p):
+    p.w[1:] *= p.b
+    return np.sum(p.w * p.w)
+
+
+# -- copies, nested containers, dicts as memories -------------------------------------
+
+
+@kernel([draw(3, seed=3), draw(3, seed=4)])
+def possible_aug(l):
+    l[0] += l[1] * l[1]
+    return np.sum(l[0] * l[1])
+
+
+@kernel([1.2, 0.7])
+def possible_aug_num(l):
+    l[0] += l[1] * l[1]
+    return l[0] * l[1]
+
+
+@kernel(draw(2, 3))
+def possible_arr(l):
+    l[0] += l[1] * l[1]
+    return np.sum(l[0] * l[1])
+
+
+@kernel({"u": [draw(3, seed=5), draw(3, seed=6)]})
+def nested_aug(d):
+    d["u"][0] += d["u"][1] * d["u"][0]
+    return np.sum(d["u"][0])
+
+
+def inner(l):
+    l = list(l)
+    return l[0] * l[1]
+
+
+@kernel([1.2, 0.7])
+def copy_of_a_list(l):
+    m = l.copy()
+    m[0] = m[0] * m[1]
+    return m[0] * l[0]
+
+
+@kernel({"a": draw(3, seed=0), "b": 1.3})
+def copy_of_a_dict(l):
+    m = l.copy()
+    m["a"] = m["a"] * m["b"]
+    return np.sum(m["a"] * l["a"])
+
+
+@kernel({"a": draw(3, seed=1), "b": 1.3})
+def copy_by_dict(l):
+    m = dict(l)
+    m["a"] = m["a"] * m["b"]
+    return np.sum(m["a"] * l["a"])
+
+
+@kernel([{"a": 1.2}, {"a": 0.4}])
+def list_dicts(l):
+    for d in l:
+        d["a"] *= 2.0
+    return l[0]["a"] * l[1]["a"] ** 2
+
+
+@kernel([{"a": 1.2}, {"a": 0.4}])
+def list_dicts2(l):
+    l[0] = {"a": l[1]["a"] * 3.0}
+    return l[0]["a"] * l[1]["a"] ** 2
+
+
+@kernel({"a": {"w": draw(3, seed=2), "b": 0.5}, "c": 2.0})
+def replaced_dict(p):
+    q = p["a"]
+    p["a"] = {"w": q["w"] * 2.0, "b": q["b"] * p["c"]}
+    return np.sum(p["a"]["w"]) * p["a"]["b"] * q["b"]
+
+
+@kernel(draw(4, seed=3))
+def while_table(x):
+    memo = {}
+    i = 0
+    while i < 4:
+        memo[i] = x[i] * (memo[i - 1] if i > 0 else 1.0)
+        i += 1
+    return memo[3] + memo[2] * memo[0]
+
+
+@kernel(draw(4, seed=4))
+def appended_then_written(x):
+    l = []
+    for i in range(4):
+        l.append(x[i])
+    for i in range(1, 4):
+        l[i] = l[i] * l[i - 1]
+    l.append(l[3] * l[0])
+    l[0] = 0.0
+    return sum(l) * l[4]
+
+
+@kernel(draw(4, seed=5))
+def aug_appended(x):
+    l = []
+    for i in range(4):
+        l.append(x[i])
+        l[-1] *= l[0]
+        l[0] += x[i]
+    return sum(l) * l[1]
+
+
+@kernel([1.0, 2.0, 3.0], [0.5, 0.5, 0.25])
+def two_lists(a, b):
+    s = 0.0
+    for i in range(len(a)):
+        a[i] -= b[i] * a[i - 1]
+        s += a[i] * b[i]
+    return s
+
+
+@kernel({"a": 1.2, "b": 0.4})
+def keys_loop(d):
+    for k in d:
+        d[k] = d[k] * d[k]
+    return d["a"] * d["b"]
+
+
+@kernel({"a": 1.2, "b": 0.4})
+def keys_loop2(d):
+    s = 0.0
+    for k in d.keys():
+        s += d[k] ** 2
+    for k in sorted(d):
+        s *= d[k]
+    return s
+
+
+@kernel({"a": 1.2, "b": 0.4})
+def in_test(d):
+    s = 0.0
+    for k in ["a", "z", "b"]:
+        if k in d:
+            s += d[k] ** 2
+    return s
+
+
+# -- map, filter, zip, enumerate, views of dicts --------------------------------------
+
+
+@kernel(draw(5, seed=6))
+def mapped(x):
+    return sum(map(lambda t: t * t, x)) * x[0]
+
+
+@kernel(draw(5, seed=0), draw(5, seed=1))
+def mapped_over_two(x, y):
+    return sum(map(lambda a, b: a * b**2, x, y))
+
+
+def sq(t):
+    return t * t * t
+
+
+@kernel(draw(5, seed=2))
+def mapped_by_a_function(x):
+    return sum(map(sq, x))
+
+
+@kernel(draw(5, seed=3))
+def mapped_by_a_ufunc(x):
+    return max(map(np.sin, x))
+
+
+@kernel(draw(5, seed=4))
+def list_of_mapped(x):
+    l = list(map(sq, x))
+    return l[0] * l[-1] + len(l)
+
+
+@kernel(draw(5, seed=5))
+def loop_over_mapped(x):
+    s = 0.0
+    for t in map(lambda q: q * s, x):
+        s = s + t + 1.0
+    return s
+
+
+@kernel(draw(5, seed=6))
+def loop_over_a_generator(x):
+    s = 0.0
+    for t in (q * s for q in x if q > 0.6):
+        s = s + t + 1.0
+    return s
+
+
+@kernel(draw(5, seed=0))
+def loop_over_a_generator_left(x):
+    s = 0.0
+    for t in (q * 2 for q in x if q > 0.6):
+        if t > 2.2:
+            continue
+        if s > 3:
+            break
+        s += t * t
+    else:
+        s *= 2.0
+    return s
+
+
+@kernel(draw(5, seed=1))
+def filtered(x):
+    return sum(filter(lambda t: t > 1.0, x))
+
+
+@kernel(draw(5, seed=2))
+def filtered_by_a_function(x):
+
+    def ok(t):
+        return t > 0.8
+
+    return sum(t * t for t in filter(ok, x))
+
+
+@kernel(draw(5, seed=3))
+def filtered_by_truth(x):
+    return sum(filter(None, [x[0], 0.0, x[1]]))
+
+
+@kernel(draw(5, seed=4))
+def columns_unpacked(x):
+    pairs = [(x[i], x[i + 1]) for i in range(4)]
+    ls, rs = zip(*pairs)
+    return sum(ls) * sum(rs)
+
+
+@kernel([draw(3, seed=5), draw(3, seed=6)], [draw(3, seed=0), draw(3, seed=1)])
+def zip_of_a_display(a, b):
+    s = 0.0
+    for p, q in zip(*[a, b]):
+        s += np.sum(p * q)
+    return s
+
+
+@kernel({"a": 1.0, "b": 2.0})
+def values_of_a_dict(d):
+    return sum(d.values()) * max(d.values())
+
+
+@kernel({"a": draw(3, seed=2), "b": draw(3, seed=3)})
+def arrays_of_a_dict(d):
+    return sum([np.sum(w * w) for w in d.values()])
+
+
+@kernel({"a": 1.0, "b": 2.0})
+def items_of_a_dict(d):
+    s = 0.0
+    for k, w in d.items():
+        s += w * w * len(k)
+    return s * sum((w for _, w in d.items()))
+
+
+@kernel(draw(5, seed=4))
+def values_of_a_local_dict(x):
+    d = {"p": x[0], "q": x[1] * x[2]}
+    d["r"] = d["p"] * 2.0
+    return sum(d.values()) * min(d.values())
+
+
+@kernel(draw(5, seed=5))
+def dictcomp(x):
+    d = {i: x[i] ** 2 for i in range(5)}
+    return d[0] * d[3] + sum(d.values())
+
+
+@kernel(draw(5, seed=6))
+def listzip(x):
+    l = list(zip(x, x[1:]))
+    return l[0][1] * l[1][0]
+
+
+@kernel(draw(5, seed=0))
+def enumerated(x):
+    return sum((i * t for i, t in enumerate(x))) + sum(
+        (t * i for i, t in enumerate(x, 2))
+    )
+
+
+@kernel(draw(5, seed=1))
+def turned_round(x):
+    l = list(reversed(x))
+    return l[0] * l[1] ** 2
+
+
+@kernel(draw(5, seed=2))
+def summed_from_the_end(x):
+    s = 0.0
+    for k, t in enumerate(reversed(x)):
+        s += k * t * t
+    return s
+
+
+@kernel(draw(5, seed=3))
+def nested_map(x):
+    return sum(
+        map(lambda t: t * t, map(lambda t: t + x[0], filter(lambda t: t < 1.2, x)))
+    )
+
+
+@kernel(draw(5, seed=4))
+def any_all(x):
+    if all(map(lambda t: t > 0, x)) and any(t > 1 for t in x):
+        return x[0] ** 2
+    return x[1]
+
+
+@kernel(draw(5, seed=5))
+def gen_nested(x):
+    return sum(a * b for a in x for b in x if a < b)
+
+
+@kernel(draw(5, seed=6))
+def gen_tuple(x):
+    t = tuple(a * a for a in x)
+    return t[0] * t[-1]
+
+
+@kernel(draw(5, seed=0))
+def dict_of_zip(x):
+    d = dict(zip("abcde", x))
+    return d["a"] * d["c"]
+
+
+@kernel(draw(5, seed=1))
+def dict_gen(x):
+    d = dict(((k, w * w) for k, w in zip("abcde", x)))
+    return d["a"] * d["c"]
+
+
+@kernel(draw(5, seed=2))
+def set_map(x):
+    n = len(set(map(lambda t: t > 1, x)))
+    return n * x[0]
+
+
+@kernel(draw(5, seed=3))
+def maxgen(x):
+    return max(t * t for t in x) - min(t for t in x)
+
+
+# -- methods that change lists and dicts ----------------------------------------------
+
+
+@kernel(np.array([0.6, -0.2]), draw(3, seed=4))
+def autoregression(phi, y):
+    histogram = list(y)
+    out = 0.0
+    for _ in range(3):
+        nxt = phi[0] * histogram[-1] + phi[1] * histogram[-2]
+        histogram.append(nxt)
+        histogram.pop(0)
+        out += nxt**2
+    return out
+
+
+@kernel([0.7, 1.2])
+def first_deleted(us):
+    del us[0]
+    return us[0] * us[0]
+
+
+@kernel(draw(5, seed=5))
+def insertpop(x):
+    l = [x[0], x[1]]
+    l.insert(1, x[2])
+    a = l.pop(0)
+    l.extend([x[3], x[4]])
+    return a * l[0] * l[-1]
+
+
+@kernel(draw(5, seed=6))
+def slicerev(x):
+    l = [x[i] * x[0] for i in range(4)]
+    m = l[::-1]
+    return m[0] * m[1] ** 2 + l[0]
+
+
+@kernel(draw(5, seed=0), 2, wrt=(0,))
+def popped_anywhere(x, k):
+    l = list(x)
+    a = l.pop(k)
+    b = l.pop(-2)
+    del l[0]
+    return a * b + l[0] * a
+
+
+@kernel(draw(5, seed=1))
+def stackmachine(x):
+    st = []
+    for i in range(5):
+        st.append(x[i])
+        if i % 2:
+            a = st.pop()
+            b = st.pop()
+            st.append(a * b + a)
+    return st.pop() * st[0]
+
+
+@kernel(draw(5, seed=2))
+def queue(x):
+    q = [x[0], x[1]]
+    s = 0.0
+    for _i in range(4):
+        a = q.pop(0)
+        s += a * a
+        q.append(a * q[0])
+    return s
+
+
+@kernel(draw(5, seed=3))
+def whileq(x):
+    q = list(x)
+    s = 1.0
+    while q:
+        s *= 1 + q.pop() * s
+    return s
+
+
+@kernel({"a": 1.2, "b": 0.4})
+def popped_from_a_dict(d):
+    a = d.pop("a")
+    d["c"] = a * d["b"]
+    return d["c"] * sum(d.values())
+
+
+@kernel({"a": 1.2, "b": 0.4})
+def deleted_from_a_dict(d):
+    a = d["a"]
+    del d["a"]
+    return a * sum(d.values())
+
+
+@kernel({"a": 1.2, "b": 0.4})
+def looked_up_with_defaults(d):
+    return d.get("a", 1.0) * d.get("zz", 2.0) * d.setdefault("b", 1.0)
+
+
+@kernel(draw(4, seed=4))
+def counted_with_get(x):
+    h = {}
+    for i in range(4):
+        h[i % 2] = h.get(i % 2, 0.0) + x[i] * x[i]
+    return h[0] * h[1]
+
+
+@kernel(draw(4, seed=5))
+def set_by_default(x):
+    h = {}
+    for i in range(4):
+        h.setdefault(i % 2, x[i])
+        h[i % 2] = h[i % 2] * x[i]
+    return h[0] * h[1]
+
+
+@kernel({"a": 1.0, "b": 2.0})
+def updated(d):
+    e = dict(d)
+    e["c"] = d["a"] * d["b"]
+    e.update(a=3.0 * d["b"])
+    return sum(e.values())
+
+
+@kernel({"a": 1.0, "b": 2.0}, {"b": 0.3, "c": 0.4})
+def updated_by_another(d, o):
+    e = dict(d)
+    e.update(o)
+    return e["b"] * e["c"] * e["a"]
+
+
+@kernel({"a": 1.0, "b": 2.0})
+def merged(d):
+    e = {**d, "b": d["a"] * 3}
+    return e["b"] * e["a"]
+
+
+@kernel(draw(5, seed=6))
+def addlists(x):
+    a = [x[0], x[1]]
+    b = [x[2]]
+    c = a + b + [x[3]]
+    return c[0] * c[2] * c[3]
+
+
+@kernel(draw(5, seed=0))
+def clear(x):
+    l = [x[0]]
+    a = l[0]
+    l.clear()
+    l.append(a * x[1])
+    return l[0] * len(l)
+
+
+@kernel(draw(5, seed=1))
+def rotated(x):
+    q = list(x)
+    q = q[1:] + [q[0]]
+    return q[1] * q[-1]
+
+
+@kernel(draw(5, seed=2))
+def insertneg(x):
+    l = list(x)
+    l.insert(-1, x[0] * x[1])
+    l.insert(0, 2.0)
+    l.insert(99, x[2])
+    return l[-1] * l[-3] * l[0] * l[1]
+
+
+@kernel(draw(5, seed=3))
+def star(x):
+    a, *b, c = x
+    return a * c + sum(b)
+
+
+@kernel(draw(5, seed=4))
+def star2(x):
+    l = [*x, x[0] * 2]
+    a, *b = l
+    b.append(a)
+    return b[0] * b[-1] * b[-2]
+
+
+@kernel(draw(5, seed=5))
+def slices(x):
+    l = list(x)
+    h = l[:2]
+    t = l[2:]
+    h.append(t[0] * t[1])
+    return h[2] * h[0] + sum(t)
+
+
+@kernel(draw(5, seed=6))
+def window(x):
+    w = []
+    s = 0.0
+    for i in range(5):
+        w.append(x[i] * x[i])
+        if len(w) > 2:
+            w.pop(0)
+        s += sum(w) / len(w) * x[i]
+    return s
+
+
+@kernel(draw(5, seed=0))
+def slice_write(x):
+    l = list(x)
+    h = l[:2]
+    h[0] = x[4]
+    return h[0] * h[1] * l[0]
+
+
+@kernel([draw(3, seed=1), draw(3, seed=2)])
+def slice_write_r(l):
+    h = l[:1]
+    h[0][1] = 3.0
+    return np.sum(h[0] * l[0])
+
+
+# -- sorting, choosing, folding -------------------------------------------------------
+
+
+@kernel(draw(5, seed=3))
+def sorted_numbers(x):
+    l = sorted(x)
+    return l[0] * l[1] + l[-1] ** 2
+
+
+@kernel(draw(5, seed=4))
+def sorted_by_key(x):
+    l = sorted(x, key=lambda t: -t)
+    return l[0] * l[1]
+
+
+@kernel(draw(5, seed=5))
+def sorted_in_reverse(x):
+    l = sorted(x * x, reverse=True)
+    return l[0] * l[1]
+
+
+@kernel(draw(5, seed=6))
+def pairs_sorted(x):
+    l = sorted([(x[i], x[i] * i) for i in range(5)], key=lambda p: p[1])
+    return l[0][0] * l[-1][1]
+
+
+@kernel({"b": 1.0, "a": 2.0})
+def items_sorted(d):
+    best = sorted(d.items(), key=lambda kv: kv[1])[0]
+    return best[1] ** 2
+
+
+@kernel(draw(5, seed=0))
+def largest_by_key(x):
+    return max(x, key=lambda t: t * t)
+
+
+@kernel(np.array([1.3, 0.9, 0.6, 1.1, 0.8]))
+def index_of_least(x):
+    k = min(range(5), key=lambda i: x[i])
+    return x[k] * x[0]
+
+
+@kernel([(1.0, 2.0), (3.0, 0.5)])
+def pair_of_least(ps):
+    p = min(ps, key=lambda q: q[1])
+    return p[0] * p[1]
+
+
+@kernel(draw(5, seed=2))
+def folded(x):
+    return functools.reduce(lambda a, b: a * b + 1.0, x)
+
+
+@kernel(draw(5, seed=3))
+def folded_product(x):
+    return reduce(operator.mul, list(x), 1.0)
+
+
+@kernel(draw(5, seed=4))
+def folded_display(x):
+    return reduce(lambda a, b: a * b, [x[0], x[1], x[2]]) * reduce(max, x)
+
+
+def comb(a, b):
+    return a * b - a
+
+
+@kernel(draw(5, seed=5))
+def folded_generator(x):
+    return reduce(comb, (t * t for t in x), x[0])
+
+
+@kernel([draw(3, seed=6), draw(3, seed=0)])
+def folded_arrays(l):
+    return np.sum(reduce(np.multiply, l))
+
+
+@kernel(draw(5, seed=1))
+def accumulated(x):
+    l = list(itertools.accumulate(x))
+    return l[2] * l[-1]
+
+
+@kernel(draw(5, seed=2))
+def accumulated_in_a_loop(x):
+    s = 0.0
+    for t in itertools.accumulate(x, operator.mul):
+        s += t * t
+    return s
+
+
+@kernel(draw(5, seed=3))
+def sorted_in_place(x):
+    l = list(x)
+    l.sort()
+    return l[0] * l[1]
+
+
+@kernel(draw(5, seed=4))
+def sorted_in_place_by_key(x):
+    l = [t * t for t in x]
+    l.sort(key=lambda t: -t, reverse=True)
+    return l[0] * l[1]
+
+
+@kernel(draw(5, seed=5))
+def median(x):
+    l = sorted(list(x))
+    n = len(l)
+    return (l[n // 2] + l[(n - 1) // 2]) / 2 * l[0]
+
+
+@kernel(draw(5, seed=6))
+def sortedsum(x):
+    return sum(sorted(x)[1:-1])
+
+
+@kernel(draw(5, seed=0))
+def topk(x):
+    return sum(t * t for t in sorted(x, reverse=True)[:2])
+
+
+@kernel(draw(4))
+def product_of_lists(x):
+    a = [[x[0], x[1]], [x[2], x[3]]]
+    c = [[0.0, 0.0], [0.0, 0.0]]
+    for i in range(2):
+        for j in range(2):
+            for k in range(2):
+                c[i][j] += a[i][k] * a[k][j]
+    return c[0][1] * c[1][0] + c[0][0]
+
+
+@kernel(draw(3))
+def second_name_of_a_list(x):
+    sums = [0.0, x[2]]
+    same = sums
+    same[0] += x[0] * x[1]
+    return sums[0] * same[1]
+
+
+@kernel([[1.0, 2.0], [3.0, 4.5]])
+def elimination_in_lists(a):
+    for i in range(2):
+        for j in range(i + 1, 2):
+            f = a[j][i] / a[i][i]
+            for k in range(i, 2):
+                a[j][k] -= f * a[i][k]
+    return a[0][0] * a[1][1]
+
+
+# -- any number of arguments ----------------------------------------------------------
+
+
+@kernel(1.0, 2.0)
+def star_top(*xs):
+    s = 0.0
+    for q in xs:
+        s = s + q * q
+    return s
+
+
+@kernel(1.0, 2.0, 3.0, wrt=(1,))
+def star_mid(*xs):
+    s = 1.0
+    for k, q in enumerate(xs):
+        s = s * q + k
+    return s
+
+
+@kernel(1.0, draw(3, seed=1), 2.0, wrt=(0, 1))
+def star_arr(a, *xs):
+    return sum(np.sum(q) * a for q in xs) * xs[0][1]
+
+
+@kernel(1.0, 2.0, wrt=(0, 1))
+def star_kw(*xs, **o):
+    total = 0.0
+    for k, x in enumerate(xs):
+        total = total + (k + 1) * np.sum(x * x)
+    return total * o.get("gain", 3.0)
+
+
+@pytest.mark.parametrize("f, args, wrt", KERNELS)
+def test_gradient(f, args, wrt):
+    check(f, args, wrt)
+
+
+# -- what comes back -------------------------------------------------------------------
+def mixed(p):
+    return np.sum(p["w"]) * p["pair"].b
+
+
+def test_what_has_no_derivative_stands_as_none():
+    p = {
+        "w": draw(2),
+        "n": 3,
+        "name": "model",
+        "flag": True,
+        "none": None,
+        "act": np.tanh,
+        "mask": np.array([True, False]),
+        "pair": Pair(draw(2), 0.5),
+        "tags": ["a", 1],
+    }
+    bar = sct.grad(mixed)(p)
+    assert list(bar) == list(p)
+    assert [bar[k] for k in ("n", "name", "flag", "none", "act", "mask")] == [None] * 6
+    assert bar["tags"] == [None, None]
+    assert type(bar["pair"]) is Pair and bar["pair"].n is None
+    np.testing.assert_allclose(bar["w"], [0.5, 0.5])
+    np.testing.assert_array_equal(bar["pair"].w, np.zeros(2))
+
+
+def test_gradients_are_of_the_kind_of_their_argument():
+    frozen = Frozen(draw(3), 0.3)
+    bar = sct.grad(frozen_unused)(frozen)
+    assert type(bar) is Frozen and bar.b == 2.0 and bar.name is None
+    np.testing.assert_array_equal(bar.w, np.zeros(3))
+    slotted_bar = sct.grad(slotted)(Slotted(np.ones(2), 0.4))
+    assert type(slotted_bar) is Slotted and slotted_bar.b == 2.0
+    table = collections.defaultdict(list, a=draw(3), b=2.0)
+    assert type(sct.grad(ordered_dict)(table)) is collections.defaultdict
+
+
+def two_places(d):
+    d["u"][0] = 2.0 * d["v"][1]
+    return np.sum(d["u"] * d["v"])
+
+
+def test_one_array_in_two_places_of_what_is_written_into_is_refused():
+    a = draw(3)
+    with pytest.raises(sct.ArgumentError, match="two places"):
+        sct.grad(two_places)({"u": a, "v": a})
+    with pytest.raises(sct.ArgumentError, match="two places"):
+        sct.grad(two_places)({"u": a[:2], "v": a[1:]})
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        named_tuple,
+        frozen_nested,
+        plain_nested,
+        table_of_least_costs,
+        sorted_by_key,
+        columns_unpacked,
+    ],
+)
+def test_saved_derivatives_stand_alone(f, tmp_path):
+    (args,) = [p.values[1] for p in KERNELS if p.values[0] is f]
+    path = tmp_path / "saved.py"
+    path.write_text(sct.source(sct.grad(f)))
+    text = path.read_text()
+    assert "import sct" not in text and "from sct" not in text
+    compile(text, str(path), "exec")
+
+
+def aliased_pop(x):
+    items = [x[0], x[1], x[2]]
+    other = items
+    items.pop(0)
+    return other[0] * items[1]
+
+
+def item_of_two_names(x):
+    items = [x * x, x]
+    other = items[0]
+    items[0] += x
+    return np.sum(other * items[0])
+
+
+def repeated_rows(x):
+    table = [[0.0] * 2] * 2
+    table[0][1] = x[0] * x[1]
+    return table[1][1] * x[2]
+
+
+@pytest.mark.parametrize("f", [aliased_pop, item_of_two_names, repeated_rows])
+def test_what_two_names_may_see_is_refused(f):
+    with pytest.raises(sct.SctError):
+        sct.grad(f)(draw(4))
+
+
+def transposed_part(x):
+    d = dict(p=np.sum(x), q=np.outer(np.cos(x), x))
+    return np.linalg.norm(d["q"].T @ d["q"] @ x + 3.0) + d["p"]
+
+
+def test_the_transpose_of_a_part_is_added_to():
+    x = np.array([0.7, 1.2, 0.4])
+    bar = sct.grad(transposed_part)(x)
+    for i in range(3):
+        h = 1e-6 * (np.arange(3) == i)
+        slope = (transposed_part(x + h) - transposed_part(x - h)) / 2e-6
+        assert bar[i] == pytest.approx(slope, rel=1e-6)
