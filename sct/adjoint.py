@@ -488,15 +488,17 @@ class _Line:
         if not new:
             self.owner.fresh.add(name)
 
-    def own(self, name: str) -> None:
-        """Make an adjoint an array that nothing else refers to."""
+    def own(self, name: str, new: bool = False) -> None:
+        """Make an adjoint an array that nothing else refers to.
+
+        It is like the value that the statement reads, or the `new` one that it leaves.
+        """
         bar = self.owner.bar(name)
         if name in self.context.structures:
-            self.read(name)
+            self.read(name, new=new, lead=new)
             zero = grammar.call(self._zero_helper(name), grammar.name(name))
-            self.emit(
-                bar, grammar.call(self.owner._helper("added"), zero, grammar.name(bar))
-            )
+            whole = grammar.call(self.owner._helper("added"), zero, grammar.name(bar))
+            self.emit(bar, whole, lead=new)
         elif name in self.owner.reshaped:
             numpy = self.context.use("module", "numpy")
             order = grammar.constant("C")
@@ -894,7 +896,7 @@ class _Line:
             return
         owner.buffered.add(name)
         if name not in owner.fresh:
-            self.own(name)
+            self.own(name, new=True)
         part = grammar.call(f"{owner.bar(name)}.pop")
         if set(atoms(value)) & set(active):
             given = owner._fresh("item_bar")

@@ -1066,6 +1066,15 @@ def methods_of_items(rows):
     return total
 
 
+@kernel(0.3, 0.4)
+def list_of_each_turn_that_grows(b, x):
+    for _ in range(3):
+        items = [np.sin(b)]
+        items.append(np.sin(x))
+        b = sum(items)
+    return b
+
+
 @pytest.mark.parametrize("f, args, wrt", KERNELS)
 def test_gradient(f, args, wrt):
     check(f, args, wrt)
