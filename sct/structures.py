@@ -28,7 +28,7 @@ from sct.normalise import normalise
 from sct.operations import BindError, Operation, bind_call, followed, unwrap
 from sct.questions import about_functions
 
-DISPLAYS = (gast.List, gast.ListComp, gast.Dict, gast.DictComp)
+DISPLAYS = (gast.List, gast.Tuple, gast.ListComp, gast.Dict, gast.DictComp)
 
 
 class Structures:
@@ -233,7 +233,7 @@ def displays_named(
                     *((vars(k), "value") for k in call.keywords),
                 ]:
                     display = holder[field]
-                    shown = isinstance(display, (gast.Tuple, *DISPLAYS))
+                    shown = isinstance(display, DISPLAYS)
                     if shown and grammar.names_read(display):
                         made = fresh(noun(display))
                         out.append(grammar.assign(made, display, stmt))

@@ -1075,6 +1075,14 @@ def list_of_each_turn_that_grows(b, x):
     return b
 
 
+@kernel(draw(3))
+def ragged_tuple_read_in_a_list(u):
+    parts = {"t": (np.sin(u), np.cos(np.sum(u)))}
+    parts = (1.0, np.tanh(parts["t"][0]))
+    w = sum(map(lambda t: t, [np.tanh(np.max(parts[1])), 1.0]))
+    return np.sum(parts[1][1:]) * w
+
+
 @pytest.mark.parametrize("f, args, wrt", KERNELS)
 def test_gradient(f, args, wrt):
     check(f, args, wrt)
