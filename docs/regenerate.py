@@ -42,10 +42,12 @@ def swing(x: float, v: float, n: int) -> float:
     return x * x
 """
 ORDER = """
-api check cli store module arguments errors
-parse resolve entry normalise fence desugar hoist unpack patterns attempts
-comprehensions iterate exits anf lift classes meanings writeout objects attributes sums containers components unroll
-specialise operations refusals structures views prepare purity derive
+api deferred check cli store module arguments errors
+parse resolve entry normalise fence imports generators iterators edits ordering
+desugar hoist unpack patterns attempts comprehensions iterate exits anf lives
+lift writeout meanings classes objects attributes beyond sums containers components
+unroll specialise known operations refusals structures inplace sharing views prepare
+purity questions derive assemble unseen
 adjoint inline contents storage recompute reverse polish emit phrases layout
 runtime runtime_rules grammar names renaming writer version
 """.split()

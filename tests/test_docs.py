@@ -110,6 +110,13 @@ def test_generated_parts_are_current(regenerate):
     )
 
 
+def test_every_generated_part_is_written(regenerate):
+    pages = [page.read_text(encoding="utf-8") for page in regenerate.PAGES]
+    marked = [m for text in pages for m in re.findall("<!-- generated: (.*) -->", text)]
+    found = [m[1] for text in pages for m in regenerate.PART.findall(text)]
+    assert found == marked
+
+
 def test_stale_parts_are_found(regenerate, tmp_path, monkeypatch):
     page = tmp_path / "page.md"
     page.write_text("<!-- generated: refused -->\n\nnothing\n<!-- end -->\n")
