@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 import sct
 
 from .test_kernels import check, draw
+
+optimize = pytest.importorskip("scipy.optimize", reason="SciPy is an optional extra")
 
 CASES: list = []
 X, TABLE = draw(5), draw(3, 5)
