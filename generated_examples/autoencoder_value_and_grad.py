@@ -103,9 +103,14 @@ def restored(x_bar, x):
 
     None stands where the argument has no float, complex number or array of these.
     """
-    if hasattr(x, "dtype"):
-        return x_bar if x.dtype.kind in "fc" else None
-    if isinstance(x, (float, complex)):
+    if hasattr(x, "dtype") and x.dtype.kind not in "fc":
+        return None
+    if hasattr(x, "dtype") or isinstance(x, (float, complex)):
+        if getattr(x_bar, "shape", ()) != getattr(x, "shape", ()):
+            raise TypeError(
+                f"an item is {describe(x)} and its derivative {describe(x_bar)}: items "
+                "are taken to be alike here; write them as arguments of their own"
+            )
         return x_bar
     if isinstance(x, dict):
         return rebuilt(x, {k: restored(x_bar[k], v) for k, v in x.items()})

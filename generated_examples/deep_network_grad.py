@@ -79,9 +79,14 @@ def restored(x_bar, x):
 
     None stands where the argument has no float, complex number or array of these.
     """
-    if hasattr(x, "dtype"):
-        return x_bar if x.dtype.kind in "fc" else None
-    if isinstance(x, (float, complex)):
+    if hasattr(x, "dtype") and x.dtype.kind not in "fc":
+        return None
+    if hasattr(x, "dtype") or isinstance(x, (float, complex)):
+        if getattr(x_bar, "shape", ()) != getattr(x, "shape", ()):
+            raise TypeError(
+                f"an item is {describe(x)} and its derivative {describe(x_bar)}: items "
+                "are taken to be alike here; write them as arguments of their own"
+            )
         return x_bar
     if isinstance(x, dict):
         return rebuilt(x, {k: restored(x_bar[k], v) for k, v in x.items()})
@@ -172,6 +177,24 @@ def attributes(x):
             if not name.startswith("__") and hasattr(x, name):
                 held[name] = getattr(x, name)
     return held
+
+
+def describe(x):
+    """Return what `x` is, in words."""
+    dtype, shape = getattr(x, "dtype", None), getattr(x, "shape", ())
+    if dtype is not None and shape:
+        kind = {"i": "integer", "u": "integer", "b": "boolean", "O": "object"}
+        kind = {**kind, "U": "string", "f": "", "c": ""}.get(dtype.kind, str(dtype))
+        noun = f"{kind} array".strip()
+        return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun} of shape {shape}"
+    if isinstance(x, (bool, np.bool_)):
+        return f"a boolean ({x})"
+    if isinstance(x, (int, np.integer)):
+        return f"an integer ({x})"
+    if x is None:
+        return "None"
+    noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
 def rebuilt(x, parts):

@@ -43,7 +43,7 @@ from sct.analysis.shift import without_free_extrema
 from sct.arguments import parameter_names
 from sct.assemble import Assembly, computes_much
 from sct.entry import entry
-from sct.errors import SctError, led_to
+from sct.errors import SctError, led_to, unsupported
 from sct.inplace import in_place_forms
 from sct.known import options, with_options
 from sct.module import Unit
@@ -61,6 +61,7 @@ from sct.operations import (
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import prepare
+from sct.refusals import REPLACED
 from sct.resolve import MISSING, Binding
 from sct.reverse import Sweeps, sweeps
 from sct.sharing import alias_groups
@@ -537,6 +538,21 @@ class Differentiation:
         block(fn.body)
         return True
 
+    def _lasting(self, names: frozenset[str]) -> frozenset[str]:
+        """Names without those that are made for the next statement alone."""
+        listed = list(grammar.statements(self.prepared.body))
+        count = {n: sum(n in grammar.reads(s) for s in listed) for n in names}
+        return frozenset(n for n in names if n not in self.temporary or count[n] > 1)
+
+    def _changed(self, root: str, others: frozenset[str]) -> bool:
+        """Whether an array in a container may be written into, by whatever name."""
+        return any(
+            not grammar.is_name(place.value) or grammar.root(place) in others
+            for s in grammar.statements(self.prepared.body)
+            for place in grammar.places(s)
+            if grammar.root(place) in {root, *others}
+        )
+
     def _kept(self, place: gast.AST) -> gast.AST:
         """What to keep of a place that a statement writes to, as it is before that."""
         part = grammar.clone(place)
@@ -549,7 +565,13 @@ class Differentiation:
             get = gast.Attribute(part.value, "get", gast.Load())
             return gast.Call(get, [part.slice], []) if entry == "key" else part
         if self.structures.part(part):
-            # A number or an array: both have a positive.
+            # A number or an array: both have a positive.  An array that has another
+            # name would be put back under one of the two only.
+            root = grammar.root(part)
+            others = self._lasting(self.groups.get(root, frozenset()) - {root})
+            if others and grammar.is_name(place.value) and self._changed(root, others):
+                source = self.normal.source
+                raise unsupported(source, place, "this assignment", *REPLACED)
             return gast.UnaryOp(gast.UAdd(), part)
         return gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
 

@@ -54,6 +54,10 @@ SLICED = (
     "several items of a list are replaced at once, and their number may change",
     "Assign them one by one, or put the list together anew: `l = l[:1] + [a, b]`.",
 )
+REPLACED = (
+    "what it replaces may be an array that other names refer to as well",
+    "Take a copy under the other name: `y = values[0].copy()`.",
+)
 WRITES = (
     "the function may write into an array or container that it is given",
     "Let it return the new value instead, or give it a rule with `sct.adjoint`.",

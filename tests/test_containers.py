@@ -1083,6 +1083,11 @@ def ragged_tuple_read_in_a_list(u):
     return np.sum(parts[1][1:]) * w
 
 
+@kernel((0.9, draw(3)))
+def items_of_unlike_shapes(c):
+    return np.max(c[0] - c[1]) + np.sum((c[1] * c[0]) ** 2)
+
+
 @pytest.mark.parametrize("f, args, wrt", KERNELS)
 def test_gradient(f, args, wrt):
     check(f, args, wrt)
@@ -1112,6 +1117,21 @@ def test_what_has_no_derivative_stands_as_none():
     assert type(bar["pair"]) is Pair and bar["pair"].n is None
     np.testing.assert_allclose(bar["w"], [0.5, 0.5])
     np.testing.assert_array_equal(bar["pair"].w, np.zeros(2))
+
+
+def differences_of_items(rows):
+    total = 0.0
+    for i in range(len(rows) - 1):
+        total += np.sum((rows[i + 1] - rows[i]) ** 2)
+    return total
+
+
+def test_items_that_are_taken_to_be_alike_must_be():
+    df = sct.grad(differences_of_items)
+    rows = [np.array([1.0, 2.0]), np.array([0.5, 1.0])]
+    np.testing.assert_allclose(df(rows), [[1.0, 2.0], [-1.0, -2.0]])
+    with pytest.raises(sct.ArgumentError, match="taken to be alike"):
+        df([np.array([1.0, 2.0]), 0.5])
 
 
 def test_gradients_are_of_the_kind_of_their_argument():

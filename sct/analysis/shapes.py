@@ -211,6 +211,8 @@ class Inference:
             return INTEGER if not isinstance(expr.slice, gast.Slice) else base
         pattern: list[object] = []
         removed, added, simple = 0, 0, True
+        # Rows of an array are alike; items of a list or tuple need not be.
+        alike = base.array or "place" not in self.operation(expr).arguments
         for part in parts:
             if isinstance(part, gast.Slice):
                 cut = _cut(part)
@@ -224,7 +226,8 @@ class Inference:
             else:
                 index = self.fact(part, env)
                 if index.integer and index.scalar:
-                    pattern.append("at")
+                    single = alike or not isinstance(part, gast.Constant)
+                    pattern.append("at" if single else ("at", part.value))
                     removed += 1
                 elif isinstance(part, (gast.List, gast.Tuple)) or not index.scalar:
                     return unknown(
@@ -251,7 +254,7 @@ class Inference:
             key,
             rank=rank,
             integer=base.integer,
-            array="..." in pattern or bool([p for p in pattern if p != "at"]),
+            array=not all(map(_is_single, pattern)),
         )
 
     def _call(self, expr: gast.Call, env: Mapping[str, Fact]) -> Fact:
@@ -629,6 +632,11 @@ def with_stores(fn: gast.FunctionDef, found: Shapes, inference: Inference) -> Sh
         {p: refine(f) for p, f in found.points.items()},
         found.result,
     )
+
+
+def _is_single(part: object) -> bool:
+    """Whether a part of an index is a single number."""
+    return part == "at" or isinstance(part, tuple) and part[0] == "at"
 
 
 def must_be_scalar(
