@@ -201,6 +201,7 @@ def _derivative(
         if not certain and not (asked and isinstance(error, UnknownCallError)):
             raise
         df = deferred(function, asked, transform)
+        df.__sct__ = store.DEFERRED
         df.__name__ = df.__qualname__ = f"{function.__name__}_{SUFFIX[mode]}"
         return df
 

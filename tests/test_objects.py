@@ -733,6 +733,8 @@ def test_each_function_has_its_own_derivative():
     assert df(0.3, np.exp) == pytest.approx(math.exp(0.3) * 1.3)
     assert df(0.3, np.sin, out_bar=2.0) == pytest.approx(2.0 * df(0.3, np.sin))
     assert df.__name__ == "given_a_function_grad"
+    with pytest.raises(sct.ArgumentError, match="when it is first called"):
+        sct.source(df)
 
 
 def test_what_is_met_and_not_followed_is_refused_when_it_is_met():
