@@ -1088,6 +1088,17 @@ def items_of_unlike_shapes(c):
     return np.max(c[0] - c[1]) + np.sum((c[1] * c[0]) ** 2)
 
 
+@kernel([0.3, 0.5, 0.7])
+def sum_of_a_list_of_numbers(c):
+    c[1] += 2.0 * c[0]
+    return sum(c) * c[-1]
+
+
+@kernel(draw(3, 2))
+def sum_of_the_rows_of_an_array(x):
+    return np.sum(sum(x) * x[0])
+
+
 @pytest.mark.parametrize("f, args, wrt", KERNELS)
 def test_gradient(f, args, wrt):
     check(f, args, wrt)
