@@ -136,7 +136,8 @@ def check(f, args, wrt):
     unchanged(given, args)
     value, again = sct.value_and_grad(f, wrt=wrt)(*args)
     unchanged(given, args)
-    assert value == expected
+    # `sum` of floats compensates its rounding from Python 3.12 on, a loop does not.
+    assert value == pytest.approx(expected, rel=1e-14)
     for i, bar, same in zip(wrt, bars, again, strict=True):
         size = max(float(np.max(np.abs(p))) for p in matching(args[i], bar))
         for seed in range(2):
