@@ -45,8 +45,9 @@ ORDER = """
 api deferred check cli store module arguments errors
 parse resolve entry normalise fence imports generators iterators edits ordering
 desugar hoist unpack patterns attempts comprehensions iterate exits anf lives
-lift writeout meanings classes objects attributes beyond sums containers components
-unroll specialise known operations refusals structures inplace sharing views prepare
+lift writeout understanding meanings classes objects attributes beyond sums
+containers components unroll specialise known operations refusals structures
+inplace sharing views prepare
 purity questions derive assemble unseen
 adjoint inline contents storage recompute reverse polish emit phrases layout
 runtime runtime_rules grammar names renaming writer version

@@ -41,7 +41,6 @@ from .classes import (
     BINARY,
     LIBRARIES,
     UNARY,
-    annotated,
     constructor,
     defining_class,
     fields,
@@ -82,6 +81,7 @@ from .meanings import (
 from .names import RESERVED, Names, used_names
 from .renaming import FUNCTIONS, Captured, captured_names, rename
 from .resolve import MISSING, Binding, canonical
+from .understanding import Env, Understanding
 from .unroll import called_names, fixed
 
 LOOPS = (gast.For, gast.While)
@@ -96,7 +96,6 @@ TURNS = (
     "it is another kind of function or object in the next turn",
     "Give each kind a name of its own.",
 )
-Env = dict[str, meanings.Known]
 
 
 def write_out(fn: gast.FunctionDef, around, flat, given: Env) -> gast.FunctionDef:
@@ -165,14 +164,15 @@ def _is_definition(stmt: gast.AST) -> bool:
     )
 
 
-class _Writer:
+class _Writer(Understanding):
     """Walks over the statements in order, and knows what the names mean there."""
 
     def __init__(self, fn, around, flat):
-        self.fn, self.around, self.scope, self.flat = fn, around, around.scope, flat
+        super().__init__(around.scope)
+        self.fn, self.around, self.flat = fn, around, flat
         self.changed = False
         taken = {p.id for p in parameters(fn.args)}
-        self.count = dict.fromkeys(taken, 1)
+        self.count.update(dict.fromkeys(taken, 1))
         self.names = Names(used_names(fn))
         # The names that mean something in this function, whoever else uses them.
         self.visible = taken
@@ -182,12 +182,6 @@ class _Writer:
         self.frames: list[tuple[type | None, gast.AST | None]] = []
         self.note(fn.body)
         self.stored = {n for s in statements(fn.body) for n in mutates(s)}
-        # The classes of given objects that what is written out rests on.
-        self.trusted: dict[tuple[str, ...], type] = {}
-        # The attributes that objects made here are given.
-        self.attributes: set[tuple[str, str]] = set()
-        # Names that are bound to functions alone.
-        self.silent: set[str] = set()
 
     def note(self, body: list[gast.AST]) -> None:
         """Take notice of the names of new statements."""
@@ -256,42 +250,6 @@ class _Writer:
                 source = self.around.source
                 raise unsupported(source, s, what.format(word), why, instead)
 
-    def remember(self, s: gast.AST, env: Env) -> None:
-        """What is known once a statement that stays has run."""
-        if not isinstance(s, gast.Assign):
-            for n in writes(s):
-                forget(env, n)
-            return
-        target, source = _dotted(s.targets[0]), _dotted(s.value)
-        value = self.value(s.value, env)
-        if isinstance(s.value, Made):
-            value = Instance(s.value.cls, made=True)
-        parts = {k[len(source) :]: v for k, v in env.items() if _is_part(k, source)}
-        for n in writes(s):
-            forget(env, n)
-        if isinstance(s.targets[0], gast.Attribute):
-            owner, _, attr = target.rpartition(".")
-            if not isinstance(env.get(owner), Instance):
-                return
-            self.attributes.add((owner, attr))
-            forget(env, target)
-        if not target or value is None:
-            return
-        if isinstance(s.targets[0], gast.Name) and not isinstance(value, Instance):
-            if self.count[target] > 1:
-                return
-            self.silent.add(target)
-        env[target] = value
-        env.update({target + part: v for part, v in parts.items()})
-        self.attributes |= {
-            (target + n[len(source) :], a)
-            for n, a in self.attributes
-            if source and (n == source or _is_part(n, source))
-        }
-
-    def single(self, target: gast.AST) -> bool:
-        return isinstance(target, gast.Name) and self.count[target.id] == 1
-
     def definition(self, s: gast.AST, env: Env) -> list[gast.AST]:
         """Bind the defaults, and remember the function."""
         if isinstance(s, gast.Assign):
@@ -322,62 +280,6 @@ class _Writer:
         self.count[held] = 1
         lead.append(assign(held, value, s))
         return held
-
-    # -- what is known -------------------------------------------------------------
-    def value(self, e: gast.AST, env: Env) -> meanings.Known | None:
-        """What is known of the value of a name, an attribute or an element."""
-        if isinstance(e, gast.Name):
-            if e.id in env:
-                return env[e.id]
-            return None if e.id in self.count else meanings.of_object(self.object(e))
-        if isinstance(e, gast.Attribute):
-            return self.attribute(e, env)
-        if isinstance(e, gast.Subscript) and isinstance(e.slice, gast.Constant):
-            return self.item(self.value(e.value, env), e.slice.value)
-        if isinstance(e, gast.Subscript) and not isinstance(e.slice, gast.Slice):
-            return meanings.any_item(self.value(e.value, env))
-        return None
-
-    def item(self, whole: meanings.Known | None, key: object) -> meanings.Known | None:
-        """What is known of an item of a list, tuple or dict."""
-        try:
-            if isinstance(whole, Items):
-                return whole.parts[key]
-            if isinstance(whole, Outside) and isinstance(
-                whole.value, meanings.CONTAINERS
-            ):
-                return meanings.of_object(whole.value[key])
-        except (KeyError, IndexError, TypeError):
-            pass
-        return None
-
-    def object(self, e: gast.AST) -> object:
-        """The object that an expression of names from outside denotes."""
-        local = any(is_name(n) and n.id in self.count for n in gast.walk(e))
-        return MISSING if local else self.scope.resolve(e)
-
-    def attribute(self, e: gast.Attribute, env: Env) -> meanings.Known | None:
-        owner = self.value(e.value, env)
-        if isinstance(owner, Outside) and isinstance(owner.value, types.ModuleType):
-            return meanings.of_object(getattr(owner.value, e.attr, MISSING))
-        if isinstance(owner, Parent):
-            return meanings.attribute(owner.cls, e.attr, owner.receiver, owner.after)
-        if isinstance(owner, Instance):
-            if _dotted(e) in env:
-                return env[_dotted(e)]
-            if e.attr in owner.parts:
-                return owner.parts[e.attr]
-            own = getattr(owner.sample, "__dict__", {})
-            if e.attr in own:
-                return meanings.of_object(own[e.attr])
-            found = meanings.attribute(owner.cls, e.attr, e.value)
-            if owner.path and found is None:
-                path = (*owner.path, e.attr)
-                found = meanings.of_class(annotated(owner.cls, e.attr), path=path)
-            elif owner.path:
-                self.trusted[owner.path] = owner.cls
-            return found
-        return meanings.of_object(self.object(e))
 
     # -- calls ---------------------------------------------------------------------
     def settle(self, s: gast.AST, env: Env) -> None:
@@ -953,25 +855,6 @@ class _Writer:
         if not isinstance(found, Outside) or not isinstance(found.value, (list, tuple)):
             return None
         return len(found.value) if len(found.value) <= MOST else None
-
-
-def forget(env: Env, key: str) -> None:
-    """Forget what is known of a name, or of an attribute of one, and of its parts."""
-    for k in [k for k in env if k == key or _is_part(k, key)]:
-        del env[k]
-
-
-def _is_part(key: str, whole: str) -> bool:
-    return bool(whole) and key.startswith(f"{whole}.")
-
-
-def _dotted(e: gast.AST) -> str:
-    """A name or a chain of attributes as it is written; else an empty string."""
-    attributes = []
-    while isinstance(e, gast.Attribute):
-        attributes.append(e.attr)
-        e = e.value
-    return ".".join([e.id, *reversed(attributes)]) if is_name(e) else ""
 
 
 class _Constants(gast.NodeTransformer):

@@ -35,6 +35,7 @@ fence desugar anf imports generators
 templates
 inline sums components unroll extremes edits ordering
 meanings attributes
+understanding
 writeout objects
 lift
 operations
