@@ -20,6 +20,7 @@ from __future__ import annotations
 import types
 
 import gast
+import numpy as np
 
 from .arguments import parameter_names
 from .classes import LIBRARIES
@@ -41,7 +42,7 @@ from .grammar import (
 )
 from .names import Names, used_names
 from .renaming import rename
-from .resolve import Scope
+from .resolve import MISSING, Scope
 from .runtime import check_class
 
 ATTRIBUTE = (
@@ -329,6 +330,9 @@ def _may_read(s: gast.AST, around, outer: set[str]) -> bool:
             return True
         if isinstance(n, gast.Call):
             callee = around.scope.resolve(n.func)
+            attr = getattr(n.func, "attr", "")
+            if callee is MISSING and not hasattr(np.ndarray, attr):
+                return True
             library = (getattr(callee, "__module__", None) or "").partition(".")[0]
             if isinstance(callee, types.FunctionType) and library not in LIBRARIES:
                 if not around.has_rule(callee):

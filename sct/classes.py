@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import dis
 import functools
 import inspect
 import sys
 import types
 import typing
+from collections.abc import Collection
 
 import gast
 
@@ -173,6 +175,43 @@ def annotated(cls: type, attr: str) -> object:
         return typing.get_type_hints(cls).get(attr, MISSING)
     except (NameError, TypeError, AttributeError):
         return MISSING
+
+
+def class_defaults(cls: type, stored: Collection[str] = ()) -> list[str]:
+    """The attributes that objects have from their class until they are set.
+
+    Parameters
+    ----------
+    cls : type
+        The class.
+    stored : collection of str
+        Attributes that are set outside its methods.
+    """
+    codes = [
+        getattr(getattr(v, "fget", getattr(v, "__func__", v)), "__code__", None)
+        for base in cls.__mro__
+        for v in base.__dict__.values()
+    ]
+    named = {n for code in codes if code is not None for n in code.co_names}
+    kinds = (types.FunctionType, property, classmethod, staticmethod)
+    return sorted(
+        n
+        for n in named | set(stored)
+        if (found := find(cls, n)) is not None
+        and found[1] is not object
+        and not isinstance(found[0], kinds)
+        and _sets(codes, n, stored)
+    )
+
+
+def _sets(codes: list, attr: str, stored: Collection[str]) -> bool:
+    """Whether one of some functions gives a value to an attribute of that name."""
+    return attr in stored or any(
+        i.opname == "STORE_ATTR" and i.argval == attr
+        for code in codes
+        if code is not None
+        for i in dis.get_instructions(code)
+    )
 
 
 def fields(cls: type) -> tuple[str, ...] | None:

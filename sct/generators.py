@@ -16,7 +16,19 @@ from __future__ import annotations
 
 import gast
 
-from .grammar import assign, call, clone, is_name, located, name, source_blocks
+from .arguments import parameter_names
+from .grammar import (
+    assign,
+    call,
+    clone,
+    free_names,
+    is_name,
+    located,
+    mutates,
+    name,
+    source_blocks,
+    writes,
+)
 from .names import Names, used_names
 from .renaming import FUNCTIONS
 
@@ -36,7 +48,8 @@ def without_generators(tree: gast.FunctionDef) -> gast.FunctionDef:
         for k, s in enumerate(body):
             stack += source_blocks(s)
             if isinstance(s, gast.FunctionDef):
-                if any(isinstance(n, (gast.Yield, gast.YieldFrom)) for n in _own(s)):
+                yields = (gast.Yield, gast.YieldFrom)
+                if any(isinstance(n, yields) for n in _own(s)) and _is_steady(tree, s):
                     body[k] = s = listed(s)
                 stack.append(s.body)
     return tree
@@ -54,28 +67,46 @@ def listed(tree: gast.FunctionDef) -> gast.FunctionDef:
     -------
     gast.FunctionDef
         The same tree where one of its ``yield`` is no statement of its own, where it
-        returns a value, or where a ``while`` loop might go on for ever.
+        returns a value or may change something that others see, or where a ``while``
+        loop might go on for ever.
     """
     made = clone(tree)
     work = _Listing(Names(used_names(made)).fresh("yielded"))
     work.block(made.body)
     kinds = (gast.Yield, gast.YieldFrom)
-    if work.endless or any(isinstance(n, kinds) for n in _own(made)):
+    if work.refused or any(isinstance(n, kinds) for n in _own(made)):
         return tree
     made.body.insert(0, assign(work.made, gast.List([], gast.Load()), made))
     made.body.append(located(gast.Return(name(work.made)), made.body[-1]))
     return made
 
 
+def _is_steady(tree: gast.FunctionDef, generator: gast.FunctionDef) -> bool:
+    """Whether what a local generator reads does not change while it is consumed."""
+    bound: dict[str, int] = dict.fromkeys(parameter_names(tree), 1)
+    stack: list[gast.AST] = list(tree.body)
+    while stack:
+        s = stack.pop()
+        if s is generator:
+            continue
+        if mutates(s) or isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
+            return False
+        for n in writes(s):
+            augmented = isinstance(s, gast.AugAssign)
+            bound[n] = bound.get(n, 0) + 1 + augmented
+        stack += [t for b in source_blocks(s) for t in b]
+    return all(bound.get(n, 0) < 2 for n in free_names(generator))
+
+
 class _Listing:
     """Replaces what is yielded by what is appended, block after block."""
 
     def __init__(self, made: str):
-        self.made, self.endless = made, False
+        self.made, self.refused = made, False
 
     def block(self, body: list[gast.AST]) -> None:
         for k, s in enumerate(body):
-            self.endless |= isinstance(s, (gast.While, gast.Try))
+            self.refused |= isinstance(s, (gast.While, gast.Try)) or _has_effect(s)
             if isinstance(s, FUNCTIONS):
                 continue
             if isinstance(s, gast.Return) and s.value is None:
@@ -90,6 +121,15 @@ class _Listing:
                 body[k] = gast.copy_location(gast.Expr(located(kept, s)), s)
             for inner in source_blocks(s):
                 self.block(inner)
+
+
+def _has_effect(s: gast.AST) -> bool:
+    """Whether a statement may change what others see, or what was yielded before."""
+    if isinstance(s, (gast.AugAssign, gast.Delete, gast.Global, gast.Nonlocal)):
+        return True
+    if isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
+        return True
+    return bool(mutates(s))
 
 
 def _own(tree: gast.FunctionDef) -> list[gast.AST]:

@@ -213,7 +213,10 @@ def key_of(known: Known | None) -> Hashable:
         return known.cls, tuple((n, key_of(k)) for n, k in sorted(known.parts.items()))
     if isinstance(known, Items):
         return tuple(map(key_of, known.parts))
-    return id(known.value) if isinstance(known, Outside) else None
+    if not isinstance(known, Outside):
+        return None
+    # Two bound methods of one object are equal, though not the same.
+    return known.value if callable(known.value) else id(known.value)
 
 
 def attribute(cls: type, attr: str, receiver: gast.AST, after=None) -> Known | None:

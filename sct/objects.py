@@ -186,11 +186,15 @@ class _Apart(gast.NodeTransformer):
                 if not _source(s):
                     self.refuse(s, WHOLE)
                 copies.append((n, s))
-        first = _first_reads(fn, self.made)
+        first, blocks_of = _first_reads(fn, self.made), _blocks_of(fn)
         for n, s in copies:
             m = _source(s)
             single = len(self.made[n]) == 1 and len(self.made.get(m, ())) == 1
             single = single and not self.given & {n, m}
+            # In a loop, only what is bound with the object follows it every turn.
+            if single and m in self.made:
+                block, loop = blocks_of[self.made[m][0]]
+                single = not loop or block is blocks_of[s][0]
             if single and first.get(n, order[s] + 1) > order[s]:
                 self.same[n] = m
         for n in self.same:
@@ -342,6 +346,18 @@ def _heads(s: gast.AST) -> list[gast.AST]:
         n = stack.pop()
         found.append(n)
         stack += list(gast.iter_child_nodes(n))
+    return found
+
+
+def _blocks_of(fn: gast.FunctionDef) -> dict[gast.AST, tuple[list, bool]]:
+    """The block that each statement stands in, and whether that is in a loop."""
+    found: dict[gast.AST, tuple[list, bool]] = {}
+    stack = [(fn.body, False)]
+    while stack:
+        body, loop = stack.pop()
+        for s in body:
+            found[s] = body, loop
+            stack += [(b, loop or isinstance(s, LOOPS)) for b in blocks(s)]
     return found
 
 

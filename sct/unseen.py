@@ -13,6 +13,7 @@ from sct.classes import LIBRARIES
 from sct.errors import unsupported
 from sct.operations import Resolver, unwrap
 from sct.refusals import COMPLEX, IN_PLACE, JOINED, MANAGED, SHARED, WRITES, refusal
+from sct.resolve import MISSING
 from sct.sharing import writes_into
 
 
@@ -79,9 +80,14 @@ def refuse_unknown_effects(
 
 def _calls_others(context: Context) -> bool:
     """Whether a function calls another, which may read what it writes elsewhere."""
-    callees = [o.callee for o in context.operations.values() if o.kind == "call"]
-    modules = [(getattr(c, "__module__", None) or "").split(".")[0] for c in callees]
-    return any(m not in LIBRARIES for m in modules)
+    for op in context.operations.values():
+        module = (getattr(op.callee, "__module__", None) or "").split(".")[0]
+        if op.kind == "call" and module not in LIBRARIES:
+            return True
+        if op.kind == "opaque" and isinstance(op.node, gast.Call):
+            if op.callee is MISSING:
+                return True
+    return False
 
 
 def _sets_attribute(op) -> bool:

@@ -37,10 +37,12 @@ import gast
 
 from . import meanings, runtime, runtime_rules
 from .arguments import bind, parameters
+from .attributes import ATTRIBUTE
 from .classes import (
     BINARY,
     LIBRARIES,
     UNARY,
+    class_defaults,
     constructor,
     defining_class,
     fields,
@@ -180,6 +182,8 @@ class _Writer(Understanding):
         self.shared: set[str] = set()
         # The classes whose methods are being written out, and their objects.
         self.frames: list[tuple[type | None, gast.AST | None]] = []
+        # The attributes that were read from the classes of objects made here.
+        self.from_class: set[str] = set()
         self.note(fn.body)
         self.stored = {n for s in statements(fn.body) for n in mutates(s)}
 
@@ -221,11 +225,21 @@ class _Writer(Understanding):
                 self.changed = True
                 out += done
                 continue
+            self.keep_class_attributes(s, env)
             self.remember(s, env)
             out.append(s)
             if list(blocks(s)):
                 self.inside(s, env, chain, loop)
         return out
+
+    def keep_class_attributes(self, s: gast.AST, env: Env) -> None:
+        """Refuse to set what has been read from the class as if nobody set it."""
+        for target in _attribute_targets(s):
+            owner = self.value(target.value, env)
+            made = isinstance(owner, Instance) and owner.made
+            if made and target.attr in self.from_class:
+                source = self.around.source
+                raise unsupported(source, s, "this assignment", *ATTRIBUTE)
 
     def inside(self, s: gast.AST, env: Env, chain: tuple, loop: bool) -> None:
         """The blocks of a compound statement, and what is known after it."""
@@ -286,7 +300,14 @@ class _Writer(Understanding):
         """Answer what a statement asks of the classes of objects."""
         if not any(isinstance(k, Instance) for k in env.values()):
             return
-        visitor = _Questions(lambda e: self.value(e, env), self.object, self.spelled)
+
+        def asked(e: gast.AST) -> meanings.Known | None:
+            found = self.value(e, env)
+            if isinstance(found, Instance) and found.path:
+                self.trusted[found.path] = found.cls
+            return found
+
+        visitor = _Questions(asked, self.object, self.spelled)
         for field, value in gast.iter_fields(s):
             if isinstance(value, gast.expr) and value in heads(s):
                 setattr(s, field, visitor.visit(value))
@@ -369,6 +390,7 @@ class _Writer(Understanding):
         found = find(owner.cls, e.attr)
         if found is not None and not isinstance(found[0], types.FunctionType):
             if self.can_bring(owner.cls):
+                self.from_class.add(e.attr)
                 e.value = gast.copy_location(self.spelled(owner.cls), e.value)
                 self.changed = True
 
@@ -525,6 +547,9 @@ class _Writer(Understanding):
         self.visible.add(made)
         env = env if made == target else env
         self.remember(new, env)
+        preset = self.preset(cls, made, s)
+        for line in preset:
+            self.remember(line, env)
         self.frames.append((body.owner, name(made)))
         try:
             inner = gast.copy_location(gast.Expr(whole), s)
@@ -542,7 +567,22 @@ class _Writer(Understanding):
         last = [] if made == target else [assign(target, name(made), s)]
         for copy in last:
             self.remember(copy, env)
-        return [new, *rest, *last]
+        return [new, *preset, *rest, *last]
+
+    def preset(self, cls: type, made: str, s: gast.AST) -> list[gast.AST]:
+        """What an object has from its class until it is given a value of its own."""
+        targets = [t for s in statements(self.fn.body) for t in _attribute_targets(s)]
+        attrs = class_defaults(cls, {t.attr for t in targets})
+        if not self.can_bring(cls):
+            return []
+        return [
+            assign(
+                gast.Attribute(name(made), attr, gast.Store()),
+                gast.Attribute(self.spelled(cls), attr, gast.Load()),
+                s,
+            )
+            for attr in attrs
+        ]
 
     def partial(self, s: gast.Assign, call: gast.Call, env) -> list[gast.AST] | None:
         """``h = functools.partial(g, x)``: remembered, with its arguments of now."""
@@ -648,9 +688,28 @@ class _Writer(Understanding):
         if not special and not self.around.needs_writing_out(function):
             return None
         if function.__code__.co_flags & inspect.CO_GENERATOR:
-            if self.stored & set().union(*map(names_read, given)):
+            if self.changes(set().union(*map(names_read, given))):
                 return None
         return self.body(function)
+
+    def changes(self, names: set[str]) -> bool:
+        """Whether a function may write into what some names, or others, refer to."""
+        listed = list(statements(self.fn.body))
+        shared = [
+            {*writes(s), *names_read(s.value)}
+            for s in listed
+            if isinstance(s, gast.Assign) and not isinstance(s.value, gast.BinOp)
+        ]
+        while True:
+            more = {n for group in shared if group & names for n in group} | names
+            if more == names:
+                break
+            names = more
+        return bool(self.stored) or any(
+            names & (reads(s) | set(writes(s)))
+            for s in listed
+            if isinstance(s, (gast.AugAssign, gast.Expr))
+        )
 
     def needs_body(self, e: gast.AST, env: Env) -> bool:
         """Whether a function has to be written out because of an argument."""
@@ -855,6 +914,12 @@ class _Writer(Understanding):
         if not isinstance(found, Outside) or not isinstance(found.value, (list, tuple)):
             return None
         return len(found.value) if len(found.value) <= MOST else None
+
+
+def _attribute_targets(s: gast.AST) -> list[gast.Attribute]:
+    """The attributes that a statement gives a value to."""
+    targets = getattr(s, "targets", None) or [getattr(s, "target", None)]
+    return [t for t in targets if isinstance(t, gast.Attribute)]
 
 
 class _Constants(gast.NodeTransformer):

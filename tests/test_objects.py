@@ -267,6 +267,41 @@ def array_in_an_object(y, c):
     return np.sum(field.u * field.u)
 
 
+class Decaying:
+    scale = 2.0
+    steps = 0
+
+    def step(self):
+        self.steps += 1
+        return self.steps
+
+
+@case(0.7)
+def attribute_of_the_class_until_it_is_set(x):
+    d, total = Decaying(), 0.0
+    for _ in range(3):
+        total += x * d.scale
+        d.scale = d.scale * 0.5
+    return total
+
+
+@case(0.7)
+def counter_that_starts_in_the_class(x):
+    d = Decaying()
+    return x * d.step() * d.step()
+
+
+@case(0.7)
+def object_of_the_first_turn(x):
+    total = 0.0
+    for i in range(3):
+        p = Base(x * (i + 1.0))
+        if i == 0:
+            first = p
+        total += first.w * p.w
+    return total
+
+
 # -- operators -------------------------------------------------------------------------
 class Vector:
     def __init__(self, x, y):
@@ -464,6 +499,52 @@ def test_an_object_of_another_class_is_refused():
     assert df(DERIVED, 1.1) == pytest.approx(0.75 + 2 * 1.5 * 1.1)
     with pytest.raises(sct.ArgumentError, match="model is a Base"):
         df(Base(1.5), 1.1)
+
+
+def asks_for_the_class(model: Base, x):
+    if isinstance(model, Derived):
+        return x * x
+    return 3.0 * x
+
+
+def test_an_answer_about_a_class_rests_on_it():
+    df = sct.grad(asks_for_the_class, wrt="x")
+    assert df(Base(1.5), 1.1) == 3.0
+    with pytest.raises(sct.ArgumentError, match="model is a Derived"):
+        df(DERIVED, 1.1)
+
+
+KEPT = 0.0
+
+
+class Reader:
+    def get(self):
+        return KEPT
+
+
+def keeps_and_reads_by_a_method(x, reader):
+    global KEPT
+    KEPT = x * x
+    return x * reader.get()
+
+
+def test_a_method_may_read_what_is_kept():
+    with pytest.raises(sct.UnsupportedError, match="`global`"):
+        sct.grad(keeps_and_reads_by_a_method)(0.7, Reader())
+
+
+def test_one_derivative_for_all_calls_with_one_method():
+    seen = []
+
+    def f(x, g):
+        return g(x) * x
+
+    from sct.deferred import deferred
+
+    df = deferred(f, ["g"], lambda primal: seen.append(primal) or primal)
+    df(1.0, DERIVED.outer)
+    df(2.0, DERIVED.outer)
+    assert len(seen) == 1
 
 
 def test_each_class_has_its_own_derivative():
@@ -846,7 +927,62 @@ def pairs(a):
         yield a[i] * a[0]
 
 
-@pytest.mark.parametrize("f", [takes_from_an_endless_generator, changed_in_between])
+def changed_by_another_name(x):
+    a = np.outer(x, x)
+    row, total = a[0], 0.0
+    for v in pairs(row):
+        a[0] = a[0] * 2.0
+        total += v
+    return total
+
+
+def augmented_in_between(x):
+    a = x * x
+    row, total = a[:], 0.0
+    for v in pairs(row):
+        a *= 2.0
+        total += v
+    return total
+
+
+def writing(a):
+    for i in range(len(a)):
+        yield a[i]
+        a[0] = a[0] * 2.0
+
+
+def generator_that_writes(x):
+    a, total = x * x, 0.0
+    for v in writing(a):
+        total += v * a[0]
+    return total
+
+
+def local_generator_over_what_changes(x):
+    a = x * x
+
+    def items():
+        for i in range(len(a)):
+            yield a[i]
+
+    total = 0.0
+    for v in items():
+        a[2] = v * v
+        total += v
+    return total
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        takes_from_an_endless_generator,
+        changed_in_between,
+        changed_by_another_name,
+        augmented_in_between,
+        generator_that_writes,
+        local_generator_over_what_changes,
+    ],
+)
 def test_generators_refused(f):
     with pytest.raises(sct.UnsupportedError, match=r"test_objects\.py"):
         sct.grad(f)
