@@ -84,6 +84,8 @@ def listed(tree: gast.FunctionDef) -> gast.FunctionDef:
 def _is_steady(tree: gast.FunctionDef, generator: gast.FunctionDef) -> bool:
     """Whether what a local generator reads does not change while it is consumed."""
     bound: dict[str, int] = dict.fromkeys(parameter_names(tree), 1)
+    numbers: dict[str, bool] = dict.fromkeys(parameter_names(tree), False)
+    augmented: set[str] = set()
     stack: list[gast.AST] = list(tree.body)
     while stack:
         s = stack.pop()
@@ -92,9 +94,15 @@ def _is_steady(tree: gast.FunctionDef, generator: gast.FunctionDef) -> bool:
         if mutates(s) or isinstance(s, gast.Expr) and isinstance(s.value, gast.Call):
             return False
         for n in writes(s):
-            augmented = isinstance(s, gast.AugAssign)
-            bound[n] = bound.get(n, 0) + 1 + augmented
+            bound[n] = bound.get(n, 0) + 1
+            if isinstance(s, gast.AugAssign):
+                augmented.add(n)
+            else:
+                literal = isinstance(getattr(s, "value", None), gast.Constant)
+                numbers[n] = numbers.get(n, True) and literal
         stack += [t for b in source_blocks(s) for t in b]
+    if not all(numbers.get(n) for n in augmented):
+        return False
     return all(bound.get(n, 0) < 2 for n in free_names(generator))
 
 

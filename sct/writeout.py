@@ -687,9 +687,6 @@ class _Writer(Understanding):
         special = special or nameless and not self.can_bring(function)
         if not special and not self.around.needs_writing_out(function):
             return None
-        if function.__code__.co_flags & inspect.CO_GENERATOR:
-            if self.changes(set().union(*map(names_read, given))):
-                return None
         return self.body(function)
 
     def changes(self, names: set[str]) -> bool:
@@ -789,6 +786,13 @@ class _Writer(Understanding):
         """The statements for a call of a function whose body is known."""
         if callee.key in chain:
             return None
+        if isinstance(callee.key, types.FunctionType) and (
+            callee.key.__code__.co_flags & inspect.CO_GENERATOR
+        ):
+            # Its list must be what the generator gives, a value at a time.
+            given = [*call.args, *[k.value for k in call.keywords]]
+            if self.changes(set().union(*map(names_read, given))):
+                return None
         if loop and any(
             isinstance(n, DELAYED) for b in callee.fn.body for n in gast.walk(b)
         ):

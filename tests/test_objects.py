@@ -972,9 +972,47 @@ def local_generator_over_what_changes(x):
     return total
 
 
+def local_generator_over_a_view(x):
+    a = x * x
+    row = a[:]
+
+    def items():
+        for i in range(len(row)):
+            yield row[i]
+
+    total = 0.0
+    for v in items():
+        a *= 2.0
+        total += v
+    return total
+
+
+class Walk:
+    def __init__(self, a):
+        self.a = a
+
+    def items(self, a):
+        for i in range(len(a)):
+            yield a[i] * self.a[0]
+
+
+WALK = Walk(np.ones(3))
+
+
+def generator_that_is_a_method(x):
+    a = x * x
+    total = 0.0
+    for v in WALK.items(a):
+        a *= 2.0
+        total += v
+    return total
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        local_generator_over_a_view,
+        generator_that_is_a_method,
         takes_from_an_endless_generator,
         changed_in_between,
         changed_by_another_name,
