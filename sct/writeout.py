@@ -233,11 +233,16 @@ class _Writer(Understanding):
         return out
 
     def keep_class_attributes(self, s: gast.AST, env: Env) -> None:
-        """Refuse to set what has been read from the class as if nobody set it."""
+        """Refuse to set what has been read from the class, or what it computes."""
         for target in _attribute_targets(s):
             owner = self.value(target.value, env)
-            made = isinstance(owner, Instance) and owner.made
-            if made and target.attr in self.from_class:
+            if not isinstance(owner, Instance):
+                continue
+            found = find(owner.cls, target.attr)
+            # A property does when it is set what only its own code says.
+            computed = found is not None and hasattr(found[0], "__set__")
+            computed = computed and not isinstance(found[0], types.MemberDescriptorType)
+            if computed or owner.made and target.attr in self.from_class:
                 source = self.around.source
                 raise unsupported(source, s, "this assignment", *ATTRIBUTE)
 

@@ -547,6 +547,30 @@ def test_one_derivative_for_all_calls_with_one_method():
     assert len(seen) == 1
 
 
+class Tripled:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def third(self):
+        return self.x / 3.0
+
+    @third.setter
+    def third(self, value):
+        self.x = 3.0 * value
+
+
+def sets_a_property(x):
+    t = Tripled(x)
+    t.third = x * x
+    return t.x
+
+
+def test_setting_a_property_is_refused():
+    with pytest.raises(sct.UnsupportedError, match="an object is changed"):
+        sct.grad(sets_a_property)
+
+
 def test_each_class_has_its_own_derivative():
     def f(x, m):
         return m.outer(x)
