@@ -240,8 +240,9 @@ class _Writer(Understanding):
                 continue
             found = find(owner.cls, target.attr)
             # A property does when it is set what only its own code says.
-            computed = found is not None and hasattr(found[0], "__set__")
-            computed = computed and not isinstance(found[0], types.MemberDescriptorType)
+            kind = type(found[0]) if found is not None else object
+            own = kind.__module__.partition(".")[0] not in LIBRARIES
+            computed = kind is property or own and hasattr(kind, "__set__")
             if computed or owner.made and target.attr in self.from_class:
                 source = self.around.source
                 raise unsupported(source, s, "this assignment", *ATTRIBUTE)
