@@ -42,8 +42,8 @@ from .grammar import (
 )
 from .names import Names, used_names
 from .renaming import rename
-from .resolve import MISSING, Scope
-from .runtime import check_class
+from .resolve import MISSING, Binding, Scope
+from .runtime import check_class, check_plain
 
 ATTRIBUTE = (
     "an object is changed, and which of its values are read afterwards cannot be told",
@@ -179,15 +179,24 @@ class _Apart(gast.NodeTransformer):
         return None if chain[0] in self.local else chain
 
     def function(self) -> None:
+        at = self.fn.body[0]
         body = self.block(self.fn.body)
-        first = []
+        first: list[gast.AST] = []
         for path, variable in self.variables.items():
+            check = call(self.helper(), _spelled(path[:-1]), constant(path[-1]))
+            first.append(located(gast.Expr(check), at))
             if _read_early(self.fn.body, variable):
-                value: gast.AST = name(path[0])
-                for attr in path[1:]:
-                    value = gast.Attribute(value, attr, gast.Load())
-                first.append(assign(variable, value, self.fn.body[0]))
+                first.append(assign(variable, _spelled(path), at))
         self.fn.body = [*first, *body]
+
+    def helper(self) -> str:
+        """The name here of the check that an attribute is a plain one."""
+        for n, binding in self.scope.imports.items():
+            if binding.value is check_plain:
+                return n
+        made = self.names.fresh("check_plain")
+        self.scope.imports[made] = Binding("helper", "check_plain", value=check_plain)
+        return made
 
     def block(self, body: list[gast.AST]) -> list[gast.AST]:
         out: list[gast.AST] = []
@@ -338,6 +347,14 @@ def _may_read(s: gast.AST, around, outer: set[str]) -> bool:
                 if not around.has_rule(callee):
                     return True
     return False
+
+
+def _spelled(path: Path) -> gast.AST:
+    """``m.layer.w`` for its names."""
+    value: gast.AST = name(path[0])
+    for attr in path[1:]:
+        value = gast.Attribute(value, attr, gast.Load())
+    return value
 
 
 def _chain(e: gast.AST) -> Path:

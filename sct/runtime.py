@@ -348,6 +348,16 @@ def check_class(value, name, kind):
         )
 
 
+def check_plain(value, attr):
+    """Raise where setting an attribute of `value` does more than to keep it there."""
+    held = getattr(type(value), attr, None)
+    if isinstance(held, property) or hasattr(type(value).__setattr__, "__code__"):
+        raise ArgumentError(
+            f"setting `.{attr}` of a {type(value).__name__} runs code of its class, "
+            "which this derivative does not follow; write what it sets"
+        )
+
+
 def check_same(value, name, expected):
     """Raise unless `value` is the function or module that is written out."""
     if value is not expected:

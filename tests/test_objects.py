@@ -566,7 +566,14 @@ def sets_a_property(x):
     return t.x
 
 
+def sets_a_property_of_an_argument(x, t):
+    t.third = x * x
+    return t.x * x
+
+
 def test_setting_a_property_is_refused():
+    with pytest.raises(sct.ArgumentError, match=r"`\.third` of a Tripled runs code"):
+        sct.grad(sets_a_property_of_an_argument)(0.7, Tripled(1.0))
     with pytest.raises(sct.UnsupportedError, match="an object is changed"):
         sct.grad(sets_a_property)
 
