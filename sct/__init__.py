@@ -12,7 +12,7 @@ from sct.errors import (
     UnsupportedError,
 )
 from sct.store import save, source
-from sct.templates import adjoint, elementwise, nondifferentiable
+from sct.templates import adjoint, elementwise, nondifferentiable, tangent
 from sct.version import __version__
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "nondifferentiable",
     "save",
     "source",
+    "tangent",
     "value_and_grad",
     "vjp",
 ]

@@ -1,8 +1,8 @@
 """The rules of differentiation, one ordinary function for each primal.
 
-``adjoint``, ``elementwise`` and ``nondifferentiable`` register rules, ``lookup`` finds
-the one of an object; importing this package registers those of NumPy, of `math` and of
-Python itself.
+``adjoint``, ``tangent``, ``elementwise`` and ``nondifferentiable`` register rules,
+``lookup`` finds the one of an object; importing this package registers those of NumPy,
+of `math` and of Python itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from . import arrays, helpers, linalg, operators, python, reductions  # noqa: F4
 from . import elementwise as _elementwise  # noqa: F401
 from .methods import FOLDS, METHODS, PROPERTIES, PROPERTIES_CONSTANT
 from .operators import OPERATORS
-from .registry import Rule, adjoint, elementwise, lookup, nondifferentiable, rules
+from .registry import (
+    Rule,
+    adjoint,
+    elementwise,
+    lookup,
+    nondifferentiable,
+    rules,
+    tangent,
+    tangent_of,
+)
 
 __all__ = [
     "FOLDS",
@@ -26,4 +35,6 @@ __all__ = [
     "lookup",
     "nondifferentiable",
     "rules",
+    "tangent",
+    "tangent_of",
 ]

@@ -13,6 +13,13 @@ its body is what the transform inlines::
         r2 = x * x + y * y
         return x / r2, -y / r2
 
+    @tangent(np.linalg.inv)
+    def inv_tangent(out, a, *, a_dot):
+        return -out @ a_dot @ out
+
+The tangents of functions that are linear or act element by element follow from their
+adjoints; others need a rule of their own.
+
 The parameters of a rule are its primal's, in the same positions; what follows a
 parameter that the rule leaves out is keyword-only.  An argument that a rule does not
 name cannot be bound, so a call that gives it is refused and never misread.
@@ -44,7 +51,8 @@ class Rule:
         What the rule is for, told apart by identity.
     kind : str
         ``"adjoint"``: `function` returns adjoints; ``"elementwise"``: it returns
-        partial derivatives; ``"zero"``: the derivative is zero, there is no function.
+        partial derivatives; ``"tangent"``: it returns the parts of the tangent;
+        ``"zero"``: the derivative is zero, there is no function.
     function : callable or None
         The rule itself.
     wrt : tuple of str
@@ -115,6 +123,7 @@ class Rule:
 
 
 _rules: dict[int, Rule] = {}
+_tangents: dict[int, Rule] = {}
 
 
 def lookup(primal: object) -> Rule | None:
@@ -131,6 +140,11 @@ def lookup(primal: object) -> Rule | None:
     """
     # A rule keeps its primal alive, so an id is never that of another object.
     return _rules.get(id(primal))
+
+
+def tangent_of(primal: object) -> Rule | None:
+    """The rule of its own that an object has for its tangent, found by identity."""
+    return _tangents.get(id(primal))
 
 
 def rules() -> Iterator[Rule]:
@@ -218,6 +232,40 @@ def elementwise(
     return register
 
 
+def tangent(
+    *primals: object,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function ``(out, x, ..., *, x_dot, ...)`` as the tangent of `primals`.
+
+    It returns one value for each parameter that has a tangent, in their order: what
+    that tangent contributes to the tangent of the result, which is the sum of them.
+
+    Parameters
+    ----------
+    *primals : object
+        The functions that the rule differentiates.
+
+    Raises
+    ------
+    RuleError
+        When the function does not have the shape of a rule.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        for primal in primals:
+            _check(function, primal, bar=False)
+            wrt = tuple(_dots(function))
+            if not wrt:
+                raise RuleError(
+                    f"rule `{function.__name__}` needs a keyword-only parameter "
+                    "`x_dot` for each parameter `x` that has a tangent"
+                )
+            _tangents[id(primal)] = Rule(primal, "tangent", function, wrt)
+        return function
+
+    return register
+
+
 def nondifferentiable(*primals: Any) -> Any:
     """Register functions whose derivative is zero wherever it exists.
 
@@ -238,8 +286,19 @@ def nondifferentiable(*primals: Any) -> Any:
 
 def _primal_signature(function: Callable[..., Any]) -> inspect.Signature:
     own = inspect.signature(function)
-    inputs = [p for p in own.parameters.values() if p.name not in ("out", "out_bar")]
+    seeds = {"out", "out_bar", *_dots(function).values()}
+    inputs = [p for p in own.parameters.values() if p.name not in seeds]
     return own.replace(parameters=inputs)
+
+
+def _dots(function: Callable[..., Any]) -> dict[str, str]:
+    """The parameters whose tangents a rule takes, and the names of these."""
+    own = inspect.signature(function).parameters
+    return {
+        n: f"{n}_dot"
+        for n in own
+        if f"{n}_dot" in own and own[f"{n}_dot"].kind is inspect.Parameter.KEYWORD_ONLY
+    }
 
 
 def _differentiable(
