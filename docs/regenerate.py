@@ -50,7 +50,7 @@ containers components unroll specialise known operations refusals structures
 inplace sharing views prepare
 purity questions derive assemble unseen
 adjoint inline contents storage recompute reverse polish emit phrases layout
-runtime runtime_rules grammar names renaming writer version
+runtime runtime_rules helpers grammar names renaming writer version
 """.split()
 
 

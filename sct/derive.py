@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 import gast
 import numpy as np
 
-from sct import grammar, polish, purity, runtime, runtime_rules
+from sct import grammar, polish, purity
 from sct.adjoint import Context, Derived
 from sct.analysis import dataflow
 from sct.analysis.activity import activity
@@ -44,6 +44,7 @@ from sct.arguments import parameter_names
 from sct.assemble import Assembly, computes_much
 from sct.entry import entry
 from sct.errors import SctError, led_to, unsupported
+from sct.helpers import HELPERS, is_helper
 from sct.inplace import in_place_forms
 from sct.known import options, with_options
 from sct.module import Unit
@@ -260,8 +261,7 @@ class Differentiation:
             ):
                 return name
         elif kind == "helper":
-            value = getattr(runtime, name, None) or getattr(runtime_rules, name)
-            wish = name
+            value, wish = HELPERS[name], name
         else:
             value = {"numpy": np}.get(name) or __import__(name)
             wish = "np" if name == "numpy" else name
@@ -297,9 +297,7 @@ class Differentiation:
         value = space[name]
         if isinstance(value, types.ModuleType):
             return self.use("module", value.__name__)
-        if value is getattr(runtime, name, None) or value is getattr(
-            runtime_rules, name, None
-        ):
+        if is_helper(value):
             return self.use("helper", name)
         for alias, b in self.bindings.items():
             if b.value is value and b.kind == "global":

@@ -27,8 +27,9 @@ from pathlib import Path
 
 import gast
 
-from . import emit, runtime, runtime_rules
+from . import emit
 from .grammar import clone, free_names, names_read, outer_names
+from .helpers import HELPERS
 from .parse import Source
 from .resolve import MISSING, Binding, Scope
 from .version import __version__
@@ -338,16 +339,6 @@ def _respell(text: str, old: str, new: str) -> str:
     return text if old == new else re.sub(rf"\b{old}\b(?!`)", new, text)
 
 
-# The functions and classes that saved modules carry the text of.
-HELPERS = {
-    name: value
-    for module in (runtime, runtime_rules)
-    for name, value in vars(module).items()
-    if isinstance(value, (types.FunctionType, type))
-    and value.__module__ == module.__name__
-}
-
-
 @functools.cache
 def helper_source(name: str) -> str:
     """The text of a helper, raising what a module without sct can.
@@ -355,7 +346,7 @@ def helper_source(name: str) -> str:
     Parameters
     ----------
     name : str
-        A function of `sct.runtime` or `sct.runtime_rules`.
+        One of `sct.helpers.HELPERS`.
 
     Returns
     -------

@@ -13,8 +13,9 @@ import types
 import gast
 import numpy as np
 
-from sct import grammar, runtime, runtime_rules
+from sct import grammar, runtime
 from sct.errors import SctError
+from sct.helpers import is_helper
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, classify, unwrap
 from sct.questions import about_functions
@@ -69,11 +70,8 @@ def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
         return "out" not in op.keywords and len(op.inputs) <= callee.nin
     function = unwrap(callee)
     if isinstance(function, types.FunctionType):
-        name = function.__name__
-        if function in (
-            getattr(runtime, name, None),
-            getattr(runtime_rules, name, None),
-        ):
+        if is_helper(function):
+            name = function.__name__
             return not name.startswith("check_") and name != "add_at"
         if function.__module__ and function.__module__.split(".")[0] == "numpy":
             return not _draws(callee)

@@ -19,8 +19,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .errors import ArgumentError, SourceError
+from .helpers import HELPERS
 from .module import (
-    HELPERS,
     Module,
     Unit,
     build,

@@ -35,7 +35,7 @@ from collections.abc import Callable
 
 import gast
 
-from . import meanings, runtime, runtime_rules
+from . import meanings, runtime
 from .arguments import bind, parameters
 from .attributes import ATTRIBUTE
 from .classes import (
@@ -69,6 +69,7 @@ from .grammar import (
     statements,
     writes,
 )
+from .helpers import is_helper
 from .meanings import (
     Body,
     Instance,
@@ -774,7 +775,7 @@ class _Writer(Understanding):
         for n, b in self.scope.imports.items():
             if b.value is value:
                 return n
-        if _is_helper(value):
+        if is_helper(value):
             binding = Binding("helper", value.__name__, value=value)
         elif binding is None:
             module, _, word = canonical(value).rpartition(".")
@@ -973,12 +974,6 @@ class _Questions(gast.NodeTransformer):
         self.changed = True
         answer = constant(issubclass(found.cls, tuple(classes)))
         return gast.copy_location(answer, node)
-
-
-def _is_helper(value: object) -> bool:
-    """Whether an object is one of the helpers that emitted code calls."""
-    word = getattr(value, "__name__", "")
-    return any(vars(m).get(word) is value for m in (runtime, runtime_rules))
 
 
 def _is_docstring(stmt: gast.AST) -> bool:

@@ -22,6 +22,7 @@ LINES = """
 errors version questions
 runtime
 runtime_rules
+helpers
 grammar layout
 names phrases renaming arguments
 writer trial

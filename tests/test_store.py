@@ -17,7 +17,7 @@ import pytest
 
 from sct import emit, store
 from sct.errors import ArgumentError, SourceError
-from sct.module import HELPERS
+from sct.helpers import HELPERS
 from sct.parse import parse
 from sct.resolve import Binding
 from sct.store import Unit
