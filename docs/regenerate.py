@@ -42,7 +42,7 @@ def swing(x: float, v: float, n: int) -> float:
     return x * x
 """
 ORDER = """
-api deferred check cli store module arguments errors
+api transform deferred check cli store module arguments errors
 parse resolve entry normalise fence imports generators iterators edits ordering
 desugar hoist unpack patterns attempts comprehensions iterate exits anf lives
 lift writeout understanding meanings classes objects attributes beyond sums

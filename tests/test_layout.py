@@ -59,6 +59,7 @@ module
 unseen assemble
 derive deferred
 store
+transform
 api
 check cli
 __init__
