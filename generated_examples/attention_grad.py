@@ -29,7 +29,8 @@ def attention_grad(q, k, v, *, out_bar=1.0):
     p_bar = matmul_adjoint_a(matmul_bar, p, v)
     v_bar = matmul_adjoint_b(matmul_bar, p, v)
     # L83: p = e / np.sum(e, axis=-1, keepdims=True)
-    e_bar = p_bar / sum_ + np.sum(-p_bar * e / (sum_ * sum_), axis=-1, keepdims=True)
+    e_inc = p_bar / sum_
+    e_bar = e_inc + np.sum(-e_inc * p, axis=-1, keepdims=True)
     # L82: e = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
     diff_bar = e_bar * e
     # L81: scores = q @ k.T / np.sqrt(q.shape[-1])

@@ -32,9 +32,8 @@ def black_scholes_grad(
     # Forward sweep.
     sqrt = math.sqrt(expiry)
     spread = sigma * sqrt
-    log = math.log(spot / strike)
     sum_ = rate + 0.5 * sigma**2
-    d1 = (log + sum_ * expiry) / spread
+    d1 = (math.log(spot / strike) + sum_ * expiry) / spread
     d2 = d1 - spread
     discount = math.exp(-rate * expiry)
     normal_cdf_value = normal_cdf(d1)
@@ -55,8 +54,8 @@ def black_scholes_grad(
     d1_bar = d1_bar + d2_bar
     spread_bar = -d2_bar
     # L40: d1 = (math.log(spot / strike) + (rate + 0.5 * sigma**2) * expiry) / spread
-    spread_bar -= d1_bar * (log + sum_ * expiry) / (spread * spread)
     sum_bar_2 = d1_bar / spread
+    spread_bar -= sum_bar_2 * d1
     expiry_bar += sum_bar_2 * sum_
     sum_bar = sum_bar_2 * expiry
     rate_bar += sum_bar

@@ -33,12 +33,13 @@ def gaussian_mixture_grad(weights, means, scales, x, *, out_bar=1.0):
     density_bar = matmul_adjoint_a(matmul_bar, density, weights)
     weights_bar = matmul_adjoint_b(matmul_bar, density, weights)
     # L75: density = np.exp(-0.5 * z**2) / (scales * np.sqrt(2.0 * np.pi))
-    prod_bar = unbroadcast(-density_bar * exp / (prod * prod), prod)
-    scales_bar = unbroadcast(prod_bar * sqrt, scales)
-    z_bar = -1.0 * (unbroadcast(density_bar / prod, exp) * exp) * z
+    exp_bar = density_bar / prod
+    scales_bar = unbroadcast(unbroadcast(-exp_bar * density, prod) * sqrt, scales)
+    z_bar = -1.0 * (unbroadcast(exp_bar, exp) * exp) * z
     # L74: z = (x[:, None] - means) / scales
-    scales_bar = scales_bar + unbroadcast(-z_bar * diff / (scales * scales), scales)
-    means_bar = unbroadcast(-unbroadcast(z_bar / scales, diff), means)
+    diff_bar = z_bar / scales
+    scales_bar = scales_bar + unbroadcast(-diff_bar * z, scales)
+    means_bar = unbroadcast(-unbroadcast(diff_bar, diff), means)
     return weights_bar, means_bar, scales_bar
 
 

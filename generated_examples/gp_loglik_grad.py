@@ -41,8 +41,8 @@ def gp_loglik_grad(length, noise, x, y, *, out_bar=1.0):
     k_bar = cholesky_adjoint(chol_bar, chol)
     # L42: k = np.exp(-0.5 * (gap / length) ** 2) + noise * np.eye(len(x))
     noise_bar = unbroadcast(k_bar * eye, noise)
-    quot_bar = -1.0 * (unbroadcast(k_bar, exp) * exp) * quot
-    length_bar = unbroadcast(-quot_bar * gap / (length * length), length)
+    gap_inc = -1.0 * (unbroadcast(k_bar, exp) * exp) * quot / length
+    length_bar = unbroadcast(-gap_inc * quot, length)
     return length_bar, noise_bar
 
 

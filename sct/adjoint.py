@@ -114,6 +114,7 @@ class Context:
     passing: set[str] = field(default_factory=set)
     exact: set[gast.AST] = field(default_factory=set)
     complexes: set[str] = field(default_factory=set)
+    standing: dict[str, gast.Assign] = field(default_factory=dict)
 
     @property
     def structures(self) -> set[str]:
@@ -160,6 +161,10 @@ class Adjoints:
             if n not in context.structures
         }
         self.bar_names: dict[str, str] = {}
+        # What later adjoints read, by the names that hold it here.
+        self.wanted: set[str] = set()
+        # How many loops are around.
+        self.turning = 0
         self.masks = masks(context.fn, context.operations)
         # Adjoints must be contiguous, as their primals are, to be looked into likewise.
         self.reshaped = {
@@ -290,6 +295,7 @@ class Adjoints:
             coming = bool(set(targets) & self.bars.keys())
             line.differentiate(operation, targets)
             line.make_sure(operation, stmt, coming)
+        self.wanted = self.wanted - set(grammar.writes(stmt)) | step.old
         if operation is None or operation.kind not in ("store", "append"):
             # What the names were bound to before has nothing to do with what comes.
             for name in set(grammar.writes(stmt)) - set(self._own(operation)):
@@ -357,6 +363,7 @@ class Adjoints:
         self._settle(entry, carried)
         entry_bars, owned = dict(self.bars), set(self.fresh)
         outside, forced = self.buffered, set()
+        self.turning += 1
         while True:
             self.buffered = set()
             self.bars = {
@@ -377,6 +384,7 @@ class Adjoints:
                 entry.own(name)
                 owned.add(name)
                 forced.add(name)
+        self.turning -= 1
         if tail.step.adjoint:
             steps.insert(0, tail.step)
         step.arms = [steps]
@@ -439,6 +447,7 @@ class _Line:
     def read(self, *names: str, new: bool = False, lead: bool = False) -> None:
         new = new or self.new
         (self.step.new if new else self.step.old).update(names)
+        self.owner.wanted.update(names)
         if new and not lead:
             self.step.late.update(names)
 
@@ -693,7 +702,8 @@ class _Line:
             wanted,
             rank=lambda node: self.context.inference.fact(node, self.before).rank,
             is_complex=lambda node: bool(set(atoms(node)) & self.context.complexes),
-            fresh=self.owner._fresh,
+            nearer=self._nearer,
+            fresh=lambda wish: self.owner._fresh(self._local(wish, op)),
             outer=self.context.outer,
         )
         if rule.kind == "elementwise":
@@ -721,6 +731,24 @@ class _Line:
                 parts += self._spread_list(operand, e, active)
         return parts
 
+    def _local(self, wish: str, op: Operation) -> str:
+        """What to call a local of a rule: the part of an adjoint that it stands for."""
+        operand = op.arguments.get(wish.removesuffix("_bar"))
+        if not isinstance(operand, gast.Name) or not wish.endswith("_bar"):
+            return wish
+        made = operand.id in self.context.temporary
+        return f"{_stem(operand)}_{'bar' if made else 'inc'}"
+
+    def _nearer(self, value: gast.AST, other: gast.AST) -> bool:
+        """Whether an adjoint reads `value` anyway, or finds it where it was stored.
+
+        In a loop it may be computed again, which takes the other one all the same.
+        """
+        if isinstance(other, gast.Constant) or not isinstance(value, gast.Name):
+            return False
+        wanted = value.id in self.owner.wanted and not self.owner.turning
+        return wanted or value.id in self.context.standing
+
     def _note_reads(self, statements, expressions, outs: set[str]) -> None:
         read = {n for s in grammar.statements(statements) for n in grammar.reads(s)}
         read |= {n for e in expressions.values() for n in grammar.names_read(e)}
@@ -728,10 +756,9 @@ class _Line:
         known = self.before.keys() | self.after.keys()
         for n in sorted(read - made):
             if n in outs:
-                self.step.new.add(n)
-                self.step.late.add(n)
+                self.read(n, new=True)
             elif n in known:
-                self.step.old.add(n)
+                self.read(n)
 
     def _infer(self, e, statements) -> Fact:
         env = dict(self.before)

@@ -56,7 +56,6 @@ class Contents:
     ):
         self.groups, self.steady = groups, steady
         self.reads: dict[str, list[Place]] = {}
-        self.of_step: dict[Step, set[str]] = {}
         self.stores: dict[Step, Place] = {}
         self.appends: dict[Step, Place] = {}
         # What the heads of loops read.
@@ -71,16 +70,10 @@ class Contents:
         self, steps: list[Step], loops: tuple[gast.AST, ...], always: bool
     ) -> None:
         for step in steps:
-            self._order += 1
-            found: set[str] = set()
-            for stmt in grammar.statements([*step.lead, *step.adjoint]):
-                for head in grammar.heads(stmt):
-                    for name, index in _elements(head):
-                        found.add(name)
-                        self.reads.setdefault(name, []).append(
-                            Place(index, loops, self._order)
-                        )
-            self.of_step[step] = found
+            self._order += 2
+            # What leads reads what the statement has written.
+            self._read(step.lead, loops, self._order + 1)
+            self._read(step.adjoint, loops, self._order)
             self._note(step, loops, always)
             if isinstance(step.stmt, gast.For):
                 for n in grammar.names_read(step.stmt.iter):
@@ -92,6 +85,15 @@ class Contents:
             whole = not isinstance(step.stmt, gast.If)
             for arm in step.arms:
                 self._walk(arm, inner, whole and (always or inner is not loops))
+
+    def _read(
+        self, adjoint: list[gast.AST], loops: tuple[gast.AST, ...], order: int
+    ) -> None:
+        for stmt in grammar.statements(adjoint):
+            for head in grammar.heads(stmt):
+                for name, index in _elements(head):
+                    place = Place(index, loops, order)
+                    self.reads.setdefault(name, []).append(place)
 
     def _note(self, step: Step, loops: tuple[gast.AST, ...], always: bool) -> None:
         stmt = step.stmt

@@ -40,6 +40,7 @@ from sct.analysis.shapes import (
     with_stores,
 )
 from sct.analysis.shift import without_free_extrema
+from sct.analysis.standing import standing
 from sct.arguments import parameter_names
 from sct.assemble import Assembly, computes_much
 from sct.entry import entry
@@ -462,6 +463,7 @@ class Differentiation:
         )
         scalars = _scalar_names(fn, found)
         groups = self.groups = alias_groups(fn, self.operation, scalars)
+        self.context.standing = standing(fn, groups, self._holds(scalars))
         refuse_unknown_effects(self.context, self.resolve, groups, scalars)
         storage = Storage(
             fn,
@@ -572,6 +574,17 @@ class Differentiation:
                 raise unsupported(source, place, "this assignment", *REPLACED)
             return gast.UnaryOp(gast.UAdd(), part)
         return gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
+
+    def _holds(self, scalars: set[str]):
+        """Which places in arrays give back the number that is stored there."""
+
+        def holds(place: gast.AST, name: str) -> bool:
+            names = {grammar.root(place), name}
+            alike = names & self.context.complexes in (set(), names)
+            number = name in scalars and self.context.number(place)
+            return alike and number and not self.structures.part(place)
+
+        return holds
 
     def _numbers(self, fn: gast.FunctionDef) -> tuple[set[str], set[str]]:
         """The names that hold numbers, and of these the ones that hold integers."""

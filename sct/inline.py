@@ -32,6 +32,7 @@ def instantiate(
     *,
     rank: Callable[[gast.AST], int | None],
     is_complex: Callable[[gast.AST], bool],
+    nearer: Callable[[gast.AST, gast.AST], bool] = lambda value, other: False,
     fresh: Callable[[str], str],
     outer: Callable[[str, Rule], str],
 ) -> tuple[list[gast.AST], dict[str, gast.AST]]:
@@ -49,6 +50,8 @@ def instantiate(
         The rank of an operand, None where it is not known.
     is_complex : callable
         Whether an operand may be complex.
+    nearer : callable
+        Which of two values is better read, as `templates.nearer` asks.
     fresh : callable
         A new name from a wish.
     outer : callable
@@ -64,7 +67,7 @@ def instantiate(
     tree = rule.tree
     known = {p: grammar.constant(d) for p, d in _defaults(rule.function).items()}
     known.update(values)
-    facts = rank, is_complex
+    facts = rank, is_complex, nearer
     body = _decide(grammar.clone(tree.body), known, facts)
     returned = body.pop().value
     many = isinstance(returned, gast.Tuple) and len(rule.wrt) != 1
@@ -130,6 +133,8 @@ def _truth(test, known, facts) -> bool | None:
         return None if inner is None else not inner
     if _asks(test, "iscomplexobj"):
         return facts[1](known[test.args[0].id])
+    if isinstance(test, gast.Call) and grammar.is_name(test.func, "nearer"):
+        return facts[2](*(known[a.id] for a in test.args))
     if isinstance(test, gast.Compare) and _asks(test.left, "ndim"):
         found = facts[0](known[test.left.args[0].id])
         return found is not None and _compare(

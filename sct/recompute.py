@@ -12,11 +12,14 @@ put in front of the adjoint that reads it first::
 
 That is done when every operand still has its value there (or gets it back there), and
 is either read by another adjoint as well or never overwritten.
+
+A number that was stored where it still stands (`analysis/standing.py`) is read from
+there: ``x[i] = v`` leaves ``v = x[i]`` for the backward sweep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import gast
 
@@ -30,6 +33,7 @@ def recompute(
     cheap: Callable[[gast.AST, bool], bool],
     single: set[str],
     steady: Callable[[str], bool],
+    standing: Mapping[str, gast.Assign],
 ) -> None:
     """Plan what is computed again; the steps are changed.
 
@@ -43,13 +47,16 @@ def recompute(
         The names that only one statement writes.
     steady : callable
         ``steady(name)``: whether no value of `name` is ever overwritten.
+    standing : mapping
+        Name → the statement that stores it where it can be read back.
     """
-    _Plan(steps, cheap, single, steady).block(steps, set(), False)
+    _Plan(steps, cheap, single, steady, standing).block(steps, set(), False)
 
 
 class _Plan:
-    def __init__(self, steps, cheap, single, steady):
+    def __init__(self, steps, cheap, single, steady, standing):
         self.cheap, self.single, self.steady = cheap, single, steady
+        self.standing = standing
         self.readers: dict[str, list[Step]] = {}
         self.inside: dict[Step, set[str]] = {}
         self._read(steps)
@@ -81,32 +88,34 @@ class _Plan:
             for n in self.inside[step]:
                 last[n] = i
         for i in reversed(range(len(steps))):
-            self._candidate(steps, i, last, counters, in_loop)
+            if not self._candidate(steps, i, last, counters, in_loop):
+                self._read_back(steps, i, last)
 
-    def _candidate(self, steps, i, last, counters, in_loop) -> None:
+    def _candidate(self, steps, i, last, counters, in_loop) -> bool:
+        """Arrange for a step's value to be computed again, if that can be."""
         step = steps[i]
         stmt = step.stmt
         if step.arms or not isinstance(stmt, gast.Assign):
-            return
+            return False
         target = stmt.targets[0]
         if not isinstance(target, gast.Name) or target.id not in self.single:
-            return
+            return False
         name = target.id
         at = last.get(name, -1)
         if at <= i or name in step.new or not self.cheap(stmt, in_loop):
-            return
+            return False
         span = steps[i : at + 1]
         # Everybody who reads it stands in this block, behind its assignment.
         count = sum(_reads(s, name) for s in span)
         if count != len(self.readers.get(name, ())):
-            return
+            return False
         operands = grammar.names_read(stmt.value)
         between = {n for s in span[1:-1] for n in _writes(s)}
         user = steps[at]
         if operands & between or (user.arms and operands & _writes(user)):
-            return
+            return False
         if operands & user.new:
-            return
+            return False
         for n in operands - counters:
             element = isinstance(stmt.value, gast.Subscript) and n not in self.single
             if element and grammar.is_name(stmt.value.value, n):
@@ -114,16 +123,50 @@ class _Plan:
                 continue
             known = self.steady(n) or self._needed(steps, i, n)
             if not known and not self._is_part(steps[:i], n):
-                return
+                return False
         user.adjoint.insert(0, grammar.clone(stmt))
         for s in span:
             _forget(s, name)
         user.old |= operands
+        self._moved(name, operands, user, at, last)
+        return True
+
+    def _moved(self, name, operands, user, at, last) -> None:
+        """Take note that the step `user` reads operands, and nobody a name."""
         self.inside[user] |= operands
         self.readers[name] = []
         for n in operands:
             self.readers.setdefault(n, []).append(user)
             last[n] = max(last.get(n, -1), at)
+
+    def _read_back(self, steps, i, last) -> None:
+        """Arrange for a step's value to be read from the place where it stands."""
+        stmt = steps[i].stmt
+        if not isinstance(stmt, gast.Assign):
+            return
+        for name in grammar.writes(stmt):
+            store = self.standing.get(name)
+            at = [k for k in range(i + 1, len(steps)) if steps[k].stmt is store]
+            if not at or name not in last or name in steps[i].old:
+                continue
+            end = max(*at, last[name])
+            span = steps[i : end + 1]
+            if sum(_reads(s, name) for s in span) != len(self.readers[name]):
+                continue
+            user, place = steps[end], grammar.clone(store.targets[0])
+            place.ctx = gast.Load()
+            again = grammar.assign(name, place, store)
+            operands = grammar.names_read(place)
+            for s in span:
+                _forget(s, name)
+            if user.stmt is store:
+                # Right behind the store, so before what it wrote over comes back.
+                user.lead.append(again)
+                user.new |= operands
+            else:
+                user.adjoint.insert(0, again)
+                user.old |= operands
+            self._moved(name, operands, user, end, last)
 
     def _is_part(self, steps: list[Step], name: str) -> bool:
         """Whether a name is a part of an array, which costs nothing to take again."""

@@ -96,7 +96,8 @@ def sweeps(
     first, bars = adjoints.finish(fn, wrt, restore)
     steps = [first, *steps, last]
     storage.survey(steps)
-    recompute(steps, cheap, storage.single(), storage.steady)
+    single, standing = storage.single(), context.standing
+    recompute(steps, cheap, single, storage.steady, standing)
     storage.record(fn, steps)
     arranged = _Arrangement(context, storage)
     forward = arranged.forward(steps)

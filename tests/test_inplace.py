@@ -954,6 +954,144 @@ def views_added_to(a, y):
     return np.sum(a * a)
 
 
+@linear(np.tril(draw(5, 5)) + 3.0 * np.eye(5), draw(5, seed=1))
+def triangular_solve(a, b):
+    x = np.zeros(5)
+    for i in range(5):
+        x[i] = (b[i] - a[i, :i] @ x[:i]) / a[i, i]
+    return np.sum(x * x)
+
+
+@linear(np.tril(draw(5, 5)) + 3.0 * np.eye(5), draw(5, seed=1))
+def triangular_solve_in_place(a, b):
+    x = np.zeros(5)
+    x[:] = b
+    for i in range(5):
+        for j in range(i):
+            x[i] -= a[i, j] * x[j]
+        x[i] = x[i] / a[i, i]
+    return np.sum(x * x)
+
+
+@linear(draw(5, 5) @ draw(5, 5).T + 3.0 * np.eye(5), draw(5, 5, seed=1))
+def cholesky(a, w):
+    for i in range(5):
+        for j in range(i):
+            s = a[i, j]
+            for k in range(j):
+                s -= a[i, k] * a[j, k]
+            a[i, j] = s / a[j, j]
+        s = a[i, i]
+        for k in range(i):
+            s -= a[i, k] * a[i, k]
+        a[i, i] = np.sqrt(s)
+    return np.sum(np.tril(a) * w)
+
+
+@linear(draw(4, 3) + 2.0, draw(4, seed=1))
+def roots_read_where_they_were_put(a, w):
+    out = np.zeros((4, 3))
+    for i in range(4):
+        for j in range(3):
+            root = np.sqrt(a[i, j] + w[i])
+            out[i, j] = root
+            w[i] += root * root * a[i, j]
+    return np.sum(out**3) + np.sum(w)
+
+
+# Numbers that do not stay where they were put, or are not what stands there.
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_written_over_in_a_later_turn(a, b):
+    x = np.zeros(5)
+    for i in range(4):
+        x[i] = a[i] / b[i]
+        x[i + 1] = x[i] * a[i]
+    return np.sum(x**3)
+
+
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_written_over_backwards(a, b):
+    x = np.zeros(5)
+    for i in range(4):
+        x[i + 1] = a[i] / b[i]
+        x[i] = x[i + 1] * a[i]
+    return np.sum(x**3)
+
+
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_written_over_when_all_are_there(a, b):
+    x = np.zeros(4)
+    for i in range(4):
+        x[i] = a[i] / b[i]
+    x *= a
+    x[1] = 0.5
+    return np.sum(x**3)
+
+
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_in_an_array_that_is_replaced(a, b):
+    x = np.zeros(4)
+    for k in range(3):
+        for i in range(4):
+            x[i] = a[i] / b[i]
+        x = x * a
+        x[k] = a[k]
+    return np.sum(x**3)
+
+
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_in_an_array_of_each_turn(a, b):
+    total = 0.0
+    for k in range(3):
+        x = np.zeros(4)
+        for i in range(4):
+            x[i] = a[i] / b[k] + np.sqrt(b[i])
+        total += np.sum(x**3)
+    return total
+
+
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_at_a_place_that_is_computed(a, b):
+    x = np.zeros(4)
+    for i in range(4):
+        k = (i * i) % 4
+        x[k] = a[i] / b[i]
+        a[i] = x[k] * x[k - 1]
+    return np.sum(x**3) + np.sum(a)
+
+
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_seen_by_another_name(a, b):
+    x = np.zeros(4)
+    y = x[::-1]
+    for i in range(4):
+        x[i] = a[i] / b[i]
+        y[i] = b[i] * a[i]
+    return np.sum(x**3)
+
+
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_stored_on_one_path(a, b):
+    x = np.zeros(4)
+    for i in range(4):
+        q = a[i] / b[i]
+        if q > 1.0:
+            x[i] = q
+        x[0] += q * q
+    return np.sum(x**3)
+
+
+@case(draw(4) + 2.0, draw(4, seed=1) + 2.0)
+def quotients_read_behind_their_store(a, b):
+    x, total = np.zeros(4), 0.0
+    for i in range(4):
+        q = a[i] / b[i]
+        x[i] = q
+        for j in range(3):
+            total += q * q * a[j] + np.exp(-q)
+    return np.sum(x**3) + total
+
+
 @pytest.mark.parametrize("f, args, wrt", LINEAR)
 def test_nothing_is_kept_of_what_is_written_over(f, args, wrt):
     check(f, args, wrt)

@@ -10,7 +10,7 @@ import operator
 import gast
 import numpy as np
 
-from .registry import adjoint, nondifferentiable
+from .registry import adjoint, nearer, nondifferentiable
 
 OPERATORS: dict[type, object] = {
     gast.Add: operator.add,
@@ -73,7 +73,10 @@ def mul(out, a, b, *, out_bar):
 @adjoint(operator.truediv, np.divide, np.true_divide, pointwise=True)
 def truediv(out, a, b, *, out_bar):
     a_bar = out_bar / b
-    b_bar = -out_bar * a / (b * b)
+    if nearer(out, a):
+        b_bar = -a_bar * out
+    else:
+        b_bar = -out_bar * a / (b * b)
     return a_bar, b_bar
 
 

@@ -142,6 +142,15 @@ def lookup(primal: object) -> Rule | None:
     return _rules.get(id(primal))
 
 
+def nearer(value: object, other: object) -> bool:
+    """Whether a rule that may read either of two values does better to read the first.
+
+    In a rule that is a question about the function at hand, answered while it is
+    transformed: the backward sweep may have one of them anyway.
+    """
+    return True
+
+
 def tangent_of(primal: object) -> Rule | None:
     """The rule of its own that an object has for its tangent, found by identity."""
     return _tangents.get(id(primal))
