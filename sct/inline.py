@@ -67,7 +67,7 @@ def instantiate(
     tree = rule.tree
     known = {p: grammar.constant(d) for p, d in _defaults(rule.function).items()}
     known.update(values)
-    facts = rank, is_complex, nearer
+    facts = rank, is_complex, functools.partial(_weighed, rule, known, nearer)
     body = _decide(grammar.clone(tree.body), known, facts)
     returned = body.pop().value
     many = isinstance(returned, gast.Tuple) and len(rule.wrt) != 1
@@ -133,8 +133,9 @@ def _truth(test, known, facts) -> bool | None:
         return None if inner is None else not inner
     if _asks(test, "iscomplexobj"):
         return facts[1](known[test.args[0].id])
-    if isinstance(test, gast.Call) and grammar.is_name(test.func, "nearer"):
-        return facts[2](*(known[a.id] for a in test.args))
+    weighed = facts[2](test)
+    if weighed is not None:
+        return weighed
     if isinstance(test, gast.Compare) and _asks(test.left, "ndim"):
         found = facts[0](known[test.left.args[0].id])
         return found is not None and _compare(
@@ -152,6 +153,11 @@ def _truth(test, known, facts) -> bool | None:
         return None
     value = _value(test, known)
     return None if value is None else bool(value[0])
+
+
+def _weighed(rule: Rule, known, nearer, test: gast.AST) -> bool | None:
+    """The answer to a rule's question which value is nearer, if it asks that."""
+    return nearer(*(known[a.id] for a in test.args)) if rule.weighs(test) else None
 
 
 def _value(node, known) -> tuple[object] | None:

@@ -98,17 +98,15 @@ def _read_for(op: Operation, active: tuple[str, ...]) -> set[str]:
     return found
 
 
-def _nobody_else(stmt: gast.AST) -> list[gast.AST]:
-    """What a rule does with a result whose value nothing else reads."""
-    test = stmt.test if isinstance(stmt, gast.If) else None
-    asked = isinstance(test, gast.Call) and grammar.is_name(test.func, "nearer")
-    return stmt.orelse if asked else [stmt]
-
-
 @functools.cache
 def _read_by(rule: Rule) -> dict[str, set[str]]:
     """For each adjoint that a rule returns, the names that it is computed from."""
-    body = [t for s in rule.tree.body for t in _nobody_else(s)]
+    # Of a result that only one operation takes, nothing else reads the value.
+    body = [
+        t
+        for s in rule.tree.body
+        for t in (s.orelse if rule.weighs(getattr(s, "test", None)) else [s])
+    ]
     returned = body[-1].value
     many = isinstance(returned, gast.Tuple) and len(rule.wrt) != 1
     reads: dict[str, set[str]] = {}

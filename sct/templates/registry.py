@@ -108,6 +108,11 @@ class Rule:
         """The names of the primal's inputs in the rule."""
         return tuple(self.signature.parameters)
 
+    def weighs(self, test: gast.AST) -> bool:
+        """Whether a test in the rule is a call of `nearer`."""
+        name = getattr(getattr(test, "func", None), "id", "")
+        return bool(name) and self.function.__globals__.get(name) is nearer
+
     @property
     def tree(self) -> gast.FunctionDef:
         """The tree of the rule; shared, so clone before changing."""
