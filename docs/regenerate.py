@@ -42,15 +42,15 @@ def swing(x: float, v: float, n: int) -> float:
     return x * x
 """
 ORDER = """
-api transform deferred check cli store module arguments errors
+api operators transform deferred check cli store module arguments errors
 parse resolve entry normalise fence imports generators iterators edits ordering
 desugar hoist unpack patterns attempts comprehensions iterate exits anf lives
 lift writeout understanding meanings classes objects attributes beyond sums
 containers components unroll specialise known operations refusals structures
 inplace sharing views prepare
-purity questions derive assemble unseen
+purity questions derive assemble unseen drivers
 adjoint inline contents storage recompute reverse polish emit phrases layout
-runtime runtime_rules helpers grammar names renaming writer version
+runtime runtime_rules runtime_operators helpers grammar names renaming writer version
 """.split()
 
 

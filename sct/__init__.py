@@ -11,6 +11,7 @@ from sct.errors import (
     SourceError,
     UnsupportedError,
 )
+from sct.operators import elementwise_grad, hessian, jacobian, pullback
 from sct.store import save, source
 from sct.templates import adjoint, elementwise, nondifferentiable, tangent
 from sct.version import __version__
@@ -27,8 +28,12 @@ __all__ = [
     "adjoint",
     "check_grads",
     "elementwise",
+    "elementwise_grad",
     "grad",
+    "hessian",
+    "jacobian",
     "nondifferentiable",
+    "pullback",
     "save",
     "source",
     "tangent",

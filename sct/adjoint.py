@@ -86,6 +86,8 @@ class Derived:
         The two sweeps, when they are split; else empty.
     tape : str
         The keyword by which `bwd` takes the tape.
+    seed : str
+        The keyword by which they take the adjoint of the result.
     """
 
     parameters: tuple[str, ...]
@@ -93,6 +95,7 @@ class Derived:
     fwd: str = ""
     bwd: str = ""
     tape: str = "tape"
+    seed: str = "out_bar"
 
 
 @dataclass
@@ -1140,7 +1143,7 @@ class _Line:
             backward = gast.Call(grammar.name(derived.bwd), args, keywords)
         else:
             backward = gast.Call(grammar.name(derived.grad), args, keywords)
-        backward.keywords.append(gast.keyword("out_bar", seed))
+        backward.keywords.append(gast.keyword(derived.seed, seed))
         operands = [bound[p].id for p in derived.parameters]
         dying = set(grammar.writes(self.step.stmt))
         if len(operands) == 1:

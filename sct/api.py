@@ -15,6 +15,7 @@ def grad(
     f: Callable,
     wrt: Wrt = 0,
     *,
+    has_aux: bool = False,
     verbose: bool = False,
     save: str | PathLike | None = None,
     optimize: bool = True,
@@ -28,6 +29,9 @@ def grad(
     wrt : int, str or tuple of these, optional
         The parameters to differentiate with respect to, by position or name; by
         default the first.
+    has_aux : bool, optional
+        Whether `f` returns a pair, of which only the first is differentiated; the
+        second comes back beside the gradient: ``(gradient, aux)``.
     verbose : bool, optional
         Whether to print the source of the gradient.
     save : path, optional
@@ -67,13 +71,16 @@ def grad(
     >>> grad(energy, wrt=("x", "k"))(np.array([1.0, 3.0]), 4.0)
     (array([ 4., 12.]), np.float64(5.0))
     """
-    return derivative(f, wrt, "grad", verbose=verbose, save=save, optimize=optimize)
+    return derivative(
+        f, wrt, "grad", has_aux, verbose=verbose, save=save, optimize=optimize
+    )
 
 
 def value_and_grad(
     f: Callable,
     wrt: Wrt = 0,
     *,
+    has_aux: bool = False,
     verbose: bool = False,
     save: str | PathLike | None = None,
     optimize: bool = True,
@@ -84,6 +91,9 @@ def value_and_grad(
     ----------
     f, wrt, verbose, save, optimize
         As for `grad`.
+    has_aux : bool, optional
+        Whether `f` returns a pair, of which only the first is differentiated; both
+        come back: ``((value, aux), gradient)``.
 
     Returns
     -------
@@ -104,7 +114,7 @@ def value_and_grad(
     (8.0, 12.0)
     """
     return derivative(
-        f, wrt, "value_and_grad", verbose=verbose, save=save, optimize=optimize
+        f, wrt, "value_and_grad", has_aux, verbose=verbose, save=save, optimize=optimize
     )
 
 
@@ -112,6 +122,7 @@ def vjp(
     f: Callable,
     wrt: Wrt = 0,
     *,
+    has_aux: bool = False,
     verbose: bool = False,
     save: str | PathLike | None = None,
     optimize: bool = True,
@@ -122,6 +133,8 @@ def vjp(
     ----------
     f, wrt, verbose, save, optimize
         As for `grad`; `f` may return an array, or a tuple.
+    has_aux : bool, optional
+        As for `value_and_grad`; `out_bar` is the adjoint of the first alone.
 
     Returns
     -------
@@ -144,4 +157,6 @@ def vjp(
     >>> x_bar
     array([2., 2.])
     """
-    return derivative(f, wrt, "vjp", verbose=verbose, save=save, optimize=optimize)
+    return derivative(
+        f, wrt, "vjp", has_aux, verbose=verbose, save=save, optimize=optimize
+    )

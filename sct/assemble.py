@@ -21,6 +21,8 @@ from sct.analysis import dataflow
 from sct.arguments import parameter_names
 from sct.errors import unsupported
 from sct.module import Unit
+from sct.names import used_names
+from sct.normalise import Normal
 from sct.operations import unwrap
 from sct.refusals import KEPT_VALUE
 from sct.reverse import BACKWARD, FORWARD, Sweeps
@@ -44,16 +46,17 @@ class Assembly:
         both = self.work.sweeps()
         bars = [both.bars[n] for n in self.work.wrt]
         body = list(both.forward)
-        value = both.value
-        if self.work.mode != "grad":
-            value = self._safe_value(both, body)
+        value, beside = self._value(both, body)
         before, after = self._checks(both.value)
         result = bars[0] if self.work.single else gast.Tuple(bars, gast.Load())
         if self.work.mode != "grad":
             result = gast.Tuple([value, result], gast.Load())
+        elif self.work.aux:
+            result = gast.Tuple([result, beside], gast.Load())
         end = _last(result)
         text = self._docstring(bars)
         body = [
+            *element_names(self.work.normal),
             *before,
             grammar.Comment(FORWARD, blank=True),
             *body,
@@ -68,17 +71,29 @@ class Assembly:
         fn.body.insert(0, gast.Expr(grammar.constant(text)))
         return self._unit(name, fn)
 
-    def _safe_value(self, both: Sweeps, body: list[gast.AST]) -> gast.AST:
-        """The value of the primal, out of the reach of the backward sweep."""
+    def _value(self, both: Sweeps, body: list[gast.AST]):
+        """What the primal returns, and what is not its value of that."""
+        value, beside = both.value, self.work.beside
+        if self.work.mode != "grad":
+            value = self._safe(both, body, value, "value")
+        if beside is not None:
+            beside = self._safe(both, body, beside, "aux")
+            value = gast.Tuple([value, beside], gast.Load())
+        return value, beside
+
+    def _safe(self, both, body: list[gast.AST], value: gast.AST, wish: str) -> gast.AST:
+        """Something that the primal returns, out of the backward sweep's reach.
+
+        Statements that see to it are added to `body`, the forward sweep.
+        """
         written = grammar.all_writes(both.backward)
-        value = both.value
         restored = self._restored(both)
         if restored & grammar.names_read(value):
             value = self._copied(value, restored)
         if grammar.names_read(value) & written or not isinstance(
             value, (gast.Name, gast.Constant)
         ):
-            held = self.work.names.fresh("value")
+            held = self.work.names.fresh(wish)
             body.append(grammar.assign(held, value))
             return grammar.name(held)
         return value
@@ -162,7 +177,9 @@ class Assembly:
             if self.work.single
             else f"({', '.join(names)}{',' * (len(names) == 1)})"
         )
+        value = "(value, aux)" if self.work.aux else "value"
         if self.work.mode == "grad":
+            shown = f"({shown}, aux)" if self.work.aux else shown
             text = f"Return ``{shown}``: the gradient in {inputs}, "
             text += f"scaled by `{self.work.seed}`."
             if len(text) > 78:
@@ -171,13 +188,13 @@ class Assembly:
                 )
         elif self.work.mode == "value_and_grad":
             text = (
-                f"Return ``(value, {shown})``: the value, and its gradient in "
+                f"Return ``({value}, {shown})``: the value, and its gradient in "
                 f"{inputs}, scaled by `{self.work.seed}`."
             )
         else:
             text = (
-                f"Return ``(value, {shown})``: the value, and the adjoints of {inputs} "
-                f"for the adjoint `{self.work.seed}` of the value."
+                f"Return ``({value}, {shown})``: the value, and the adjoints of "
+                f"{inputs} for the adjoint `{self.work.seed}` of the value."
             )
         listed = parameter_names(self.work.fn)
         if self.work.normal.elements:
@@ -191,13 +208,7 @@ class Assembly:
         self, name: str, body: list[gast.AST], seed: gast.AST | None
     ) -> gast.FunctionDef:
         """The derivative as a function: the primal's parameters, and the seed."""
-        args = grammar.clone(self.work.normal.fn.args)
-        elements = self.work.normal.elements
-        kept = [k for k, p in enumerate(args.kwonlyargs) if p.id not in elements]
-        args.kwonlyargs = [args.kwonlyargs[k] for k in kept]
-        args.kw_defaults = [args.kw_defaults[k] for k in kept]
-        lead = [grammar.assign(n, grammar.clone(e)) for n, e in elements.items()]
-        body = [*lead, *body]
+        args = own_parameters(self.work.normal)
         result = self.work.normal.fn.returns
         note = grammar.clone(result) if self.work.promised and result else None
         args.kwonlyargs.append(gast.Name(self.work.seed, gast.Param(), note, None))
@@ -211,7 +222,8 @@ class Assembly:
         a = self.work.normal.fn.args
         notes = {p.id: p.annotation for p in [*a.posonlyargs, *a.args, *a.kwonlyargs]}
         parts = [notes.get(n) for n in self.work.wrt]
-        if None in parts or (self.work.mode != "grad" and result is None):
+        known = result is not None or self.work.mode == "grad"
+        if None in parts or not known or self.work.aux:
             return None
         parts = [grammar.clone(p) for p in parts]
         whole = parts[0] if self.work.single and len(parts) == 1 else _tuple_type(parts)
@@ -245,12 +257,12 @@ class Assembly:
             [grammar.name(value, store=True), grammar.name(tape, store=True)],
             gast.Store(),
         )
-        args, keywords = self._passed()
+        args, keywords = passed_on(own_parameters(self.work.normal))
         call = gast.Call(grammar.name(derived.fwd), args, keywords)
         forward = grammar.assign(pair, call)
-        args, keywords = self._passed()
+        args, keywords = passed_on(own_parameters(self.work.normal))
         keywords.append(gast.keyword(derived.tape, grammar.name(tape)))
-        keywords.append(gast.keyword("out_bar", grammar.name(self.work.seed)))
+        keywords.append(gast.keyword(derived.seed, grammar.name(self.work.seed)))
         result: gast.AST = gast.Call(grammar.name(derived.bwd), args, keywords)
         bars = [grammar.name(f"{n}_bar") for n in self.work.wrt]
         if not self.work.single and len(bars) == 1:
@@ -258,20 +270,10 @@ class Assembly:
         if self.work.mode != "grad":
             result = gast.Tuple([returned, result], gast.Load())
         text = gast.Expr(grammar.constant(self._docstring(bars)))
-        body = [text, *before, forward, *after, gast.Return(result)]
+        lead = element_names(self.work.normal) if before else []
+        body = [text, *lead, *before, forward, *after, gast.Return(result)]
         seed = grammar.constant(1.0) if self.work.mode != "vjp" else None
         return self._unit(name, self._definition(name, body, seed))
-
-    def _passed(self) -> tuple[list[gast.AST], list[gast.keyword]]:
-        """The primal's parameters, passed on."""
-        a = self.work.normal.fn.args
-        args = [grammar.name(p.id) for p in [*a.posonlyargs, *a.args]]
-        if a.vararg is not None:
-            args.append(gast.Starred(grammar.name(a.vararg.id), gast.Load()))
-        keywords = [gast.keyword(p.id, grammar.name(p.id)) for p in a.kwonlyargs]
-        if a.kwarg is not None:
-            keywords.append(gast.keyword(None, grammar.name(a.kwarg.id)))
-        return args, keywords
 
     def split(self, derived: Derived) -> tuple[Unit, Unit]:
         """The two sweeps as two functions, which share a tape."""
@@ -282,10 +284,14 @@ class Assembly:
         # Optimised in one piece, so that what the backward sweep needs is known.
         value = self.work.names.fresh("value")
         self.work.temporary.add(value)
-        out = grammar.call(self._boundary, both.value)
+        returned = both.value
+        if self.work.aux:
+            returned = gast.Tuple([returned, self.work.beside], gast.Load())
+        out = grammar.call(self._boundary, returned)
+        lead = element_names(self.work.normal)
         fn = self._definition(
             derived.fwd,
-            [*both.forward, gast.Expr(out), *both.backward, _last(result)],
+            [*lead, *both.forward, gast.Expr(out), *both.backward, _last(result)],
             grammar.constant(1.0),
         )
         fn = self.work.optimised(fn)
@@ -302,7 +308,15 @@ class Assembly:
             halves = [*lead, *forward, pair], [*self._unpacked(kept, tape), *backward]
         fwd = self._forward_half(derived.fwd, halves[0])
         bwd = self._backward_half(derived.bwd, halves[1], tape)
+        if self._restores(halves[1]):
+            self.work.program.restoring.add(derived.bwd)
         return self._unit(derived.fwd, fwd), self._unit(derived.bwd, bwd)
+
+    def _restores(self, backward: list[gast.AST]) -> bool:
+        """Whether a backward sweep writes into anything but adjoints."""
+        primal = used_names(self.work.prepared)
+        written = {n for s in grammar.statements(backward) for n in grammar.mutates(s)}
+        return any("_bar" not in n or n in primal for n in written)
 
     def _arms_apart(self, forward, backward, value, tape):
         """A tape for each arm, when both sweeps are one ``if`` on the same test."""
@@ -370,7 +384,7 @@ class Assembly:
     def _forward_half(self, name: str, body: list[gast.AST]) -> gast.FunctionDef:
         name_of = self.work.normal.source.name
         said = f"Forward sweep of `{name_of}`: return its value and the tape."
-        args = grammar.clone(self.work.normal.fn.args)
+        args = own_parameters(self.work.normal)
         body = [gast.Expr(grammar.constant(said)), *body]
         return polish.early_returns(self._function(name, args, body))
 
@@ -392,6 +406,31 @@ class Assembly:
         used = grammar.free_names(fn)
         bindings = {n: b for n, b in self.work.bindings.items() if n in used}
         return Unit(name, fn, emit.function_text(fn), self.work.normal.source, bindings)
+
+
+def own_parameters(normal: Normal) -> gast.arguments:
+    """The parameters that a function itself has, without names for elements."""
+    args = grammar.clone(normal.fn.args)
+    kept = [k for k, p in enumerate(args.kwonlyargs) if p.id not in normal.elements]
+    args.kwonlyargs = [args.kwonlyargs[k] for k in kept]
+    args.kw_defaults = [args.kw_defaults[k] for k in kept]
+    return args
+
+
+def element_names(normal: Normal) -> list[gast.AST]:
+    """The statements that name the elements of ``*xs``."""
+    return [grammar.assign(n, grammar.clone(e)) for n, e in normal.elements.items()]
+
+
+def passed_on(a: gast.arguments) -> tuple[list[gast.AST], list[gast.keyword]]:
+    """Arguments that pass parameters on as they are."""
+    args = [grammar.name(p.id) for p in [*a.posonlyargs, *a.args]]
+    if a.vararg is not None:
+        args.append(gast.Starred(grammar.name(a.vararg.id), gast.Load()))
+    keywords = [gast.keyword(p.id, grammar.name(p.id)) for p in a.kwonlyargs]
+    if a.kwarg is not None:
+        keywords.append(gast.keyword(None, grammar.name(a.kwarg.id)))
+    return args, keywords
 
 
 def _tuple_type(parts: list[gast.AST]) -> gast.AST:

@@ -63,7 +63,7 @@ from sct.operations import (
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import prepare
-from sct.refusals import REPLACED
+from sct.refusals import REPLACED, UNPAIRED
 from sct.resolve import MISSING, Binding
 from sct.reverse import Sweeps, sweeps
 from sct.sharing import alias_groups
@@ -90,6 +90,8 @@ class Program:
         self.done: dict[tuple, Derived] = {}
         self.running: dict[tuple, Derived] = {}
         self.recursive: set[tuple] = set()
+        # The backward sweeps that write into what the forward sweep has left.
+        self.restoring: set[str] = set()
 
     # -- what is asked for ---------------------------------------------------------
     def derivative(
@@ -98,6 +100,7 @@ class Program:
         wrt: tuple[str, ...],
         mode: str,
         single: bool,
+        aux: bool = False,
     ) -> str:
         """Emit the derivative of `function`; returns its name.
 
@@ -111,19 +114,21 @@ class Program:
             ``"grad"``, ``"value_and_grad"`` or ``"vjp"``.
         single : bool
             Whether the adjoint comes back by itself rather than in a tuple.
+        aux : bool
+            Whether the function returns a pair, of which the first is differentiated.
         """
         normal = entry(function, wrt)
         key = (normal, wrt, ())
         name = self.reserve(f"{normal.source.name}_{SUFFIX[mode]}", normal)
         self.units[name] = None
         self.running[key] = self.split_names(normal, wrt)
-        work = Differentiation(self, normal, wrt, (), mode=mode, single=single)
+        work = Differentiation(self, normal, wrt, (), mode=mode, single=single, aux=aux)
         unit = Assembly(work).joint(name)
         derived = self.running.pop(key)
         if key in self.recursive:
             self.sweeps_apart(normal, wrt, (), derived)
             self.done[key] = derived
-            unit = Assembly(work).wrapper(name, derived)
+            unit = unit if aux else Assembly(work).wrapper(name, derived)
         self.units[name] = unit
         return name
 
@@ -131,7 +136,8 @@ class Program:
         """The names of two sweeps, without emitting anything."""
         stem = normal.source.name
         names = Names(used_names(normal.fn) | set(parameter_names(normal.fn)))
-        return Derived(wrt, "", f"{stem}_fwd", f"{stem}_bwd", names.fresh("tape"))
+        tape, seed = names.fresh("tape"), seed_name(normal)
+        return Derived(wrt, "", f"{stem}_fwd", f"{stem}_bwd", tape, seed)
 
     def called(self, normal: Normal, wrt: tuple[str, ...], statics: tuple) -> Derived:
         """The derivative of a function that another one calls."""
@@ -168,19 +174,41 @@ class Program:
             self.sweeps_apart(normal, wrt, statics, derived)
             self.units |= calls
         else:
-            derived = Derived(wrt, grad=name)
+            derived = Derived(wrt, grad=name, seed=work.seed)
             self.units[name] = unit
         self.done[key] = derived
         return derived
 
+    def apart(
+        self, function: types.FunctionType, wrt: tuple[str, ...], aux: bool = False
+    ) -> tuple[Derived, set[str]]:
+        """Emit the two sweeps of a function that is asked for itself.
+
+        Returns
+        -------
+        Derived
+            Their names.
+        set of str
+            Those of `wrt` that may be containers or objects.
+        """
+        normal = entry(function, wrt)
+        named = self.split_names(normal, wrt)
+        fwd, bwd = self.reserve(named.fwd, normal), self.reserve(named.bwd, normal)
+        derived = replace(named, fwd=fwd, bwd=bwd)
+        work = Differentiation(self, normal, wrt, (), "vjp", single=True, aux=aux)
+        self.split(work, derived)
+        return derived, work.structures.all & set(wrt)
+
     def sweeps_apart(self, normal, wrt, statics, derived: Derived) -> None:
         """Emit the two sweeps of a function under the names of `derived`."""
-        key = (normal, wrt, statics)
-        self.done[key] = derived
-        self.units[derived.fwd] = self.units[derived.bwd] = None
+        self.done[normal, wrt, statics] = derived
         work = Differentiation(
             self, normal, wrt, statics, mode="grad", single=True, inner=True
         )
+        self.split(work, derived)
+
+    def split(self, work: Differentiation, derived: Derived) -> None:
+        self.units[derived.fwd] = self.units[derived.bwd] = None
         self.units[derived.fwd], self.units[derived.bwd] = Assembly(work).split(derived)
 
     def reserve(self, wish: str, normal: Normal) -> str:
@@ -200,6 +228,7 @@ class Differentiation:
     mode: str
     single: bool
     inner: bool = False
+    aux: bool = False
     bindings: dict[str, Binding] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -216,17 +245,17 @@ class Differentiation:
         self.inference = Inference(self.operation, self._result_of)
         self._outer_names: list[str] | None = None
         self._modules: dict[str, str | None] = {}
-        self.seed = "out_bar"
+        self.seed = seed_name(normal)
         self.single = self.single and len(self.wrt) == 1
         self._rename_seed()
         self._free_underscore()
+        # What the function returns beside its value, which is not differentiated.
+        self.beside: gast.AST | None = None
 
     def _rename_seed(self) -> None:
-        """Make room for the keyword `out_bar`."""
+        """Make room for the keyword that takes the seed."""
         self.fn = self.normal.fn
-        if self.seed in parameter_names(self.fn):
-            self.seed = self.names.fresh(self.seed)
-        elif self.seed in self.names.used:
+        if self.seed in self.names.used and self.seed == "out_bar":
             other = self.names.fresh(f"{self.seed}_local")
             self.fn = grammar.clone(self.fn)
             for n in gast.walk(self.fn):
@@ -299,7 +328,7 @@ class Differentiation:
         if isinstance(value, types.ModuleType):
             return self.use("module", value.__name__)
         if is_helper(value):
-            return self.use("helper", name)
+            return self.use("helper", value.__name__)
         for alias, b in self.bindings.items():
             if b.value is value and b.kind == "global":
                 return alias
@@ -364,7 +393,8 @@ class Differentiation:
     def sweeps(self) -> Sweeps:
         declared = parameter_facts(self.fn, self.normal.scope)
         arrays = {p for p, f in declared.items() if f.array or f.scalar}
-        fn = displays_named(self.fn, self.operation, self._fresh)
+        fn = self._paired(self.fn) if self.aux else self.fn
+        fn = displays_named(fn, self.operation, self._fresh)
         self.structures = structures(fn, self.operation, arrays)
         self.resolve.structures = self.structures.all
         self.resolve.dicts = self.structures.dicts
@@ -399,6 +429,10 @@ class Differentiation:
             integers,
         )
         fn = self.prepared = prepared.fn
+        if self.aux:
+            last = fn.body[-1]
+            value, self.beside = last.value.elts
+            fn.body[-1] = grammar.located(gast.Return(value), last)
         self.augmented = prepared.augmented
         operations = {
             s: self.operation(s if isinstance(s, gast.FunctionDef) else s.value)
@@ -416,7 +450,7 @@ class Differentiation:
         declared = return_fact(
             normalise(self.normal.source.function).fn, self.normal.scope
         )
-        self.promised = declared is not None and declared.scalar
+        self.promised = declared is not None and declared.scalar and not self.aux
         scalar = self.mode in ("grad", "value_and_grad") and not self.inner
         scalar = scalar or self.promised
         found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
@@ -484,6 +518,22 @@ class Differentiation:
         if self.mode in ("grad", "value_and_grad") and not self.inner:
             self.scalars.add(self.seed)
         return both
+
+    def _paired(self, fn: gast.FunctionDef) -> gast.FunctionDef:
+        """The function with a display of two items as its result."""
+        last = fn.body[-1]
+        value = last.value if isinstance(last, gast.Return) else None
+        if isinstance(value, gast.Tuple) and len(value.elts) == 2:
+            return fn
+        if not isinstance(value, gast.Name):
+            raise unsupported(self.normal.source, last, "this result", *UNPAIRED)
+        fn = grammar.clone(fn)
+        names = [self._fresh("value"), self._fresh("aux")]
+        targets = [grammar.name(n, store=True) for n in names]
+        taken = gast.Assign([gast.Tuple(targets, gast.Store())], value, None)
+        pair = gast.Tuple([grammar.name(n) for n in names], gast.Load())
+        fn.body[-1:] = [grammar.located(s, last) for s in (taken, gast.Return(pair))]
+        return fn
 
     def _assume_ranks(self, fn, operations, found: Shapes, records) -> bool:
         """Take arrays that are written into for what their elements must be.
@@ -669,6 +719,13 @@ class Differentiation:
         fn = optimize(fn, facts)
         fn = polish.polish(fn, facts, self.wide, self.settled, self.augmented)
         return polish.unshared(fn, facts)
+
+
+def seed_name(normal: Normal) -> str:
+    """The keyword by which a derivative takes the adjoint of the result."""
+    if "out_bar" not in parameter_names(normal.fn):
+        return "out_bar"
+    return Names(used_names(normal.fn)).fresh("out_bar")
 
 
 def _captured(fn: gast.FunctionDef) -> dict[str, set[str]]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import types
 
-from . import runtime, runtime_rules
+from . import runtime, runtime_operators, runtime_rules
 
-# What `runtime` holds, any derivative may need; the others, certain rules.
-MODULES = (runtime, runtime_rules)
+# What `runtime` holds, any derivative may need; the others, rules and operators.
+MODULES = (runtime, runtime_rules, runtime_operators)
 
 HELPERS = {
     name: value

@@ -13,9 +13,9 @@ import types
 import gast
 import numpy as np
 
-from sct import grammar, runtime
+from sct import grammar
 from sct.errors import SctError
-from sct.helpers import is_helper
+from sct.helpers import HELPERS, is_helper
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, classify, unwrap
 from sct.questions import about_functions
@@ -31,7 +31,7 @@ IMPURE = {print, input, open, next, iter, exec, eval, setattr, delattr}
 WRITING = {
     np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal, print,
 }  # fmt: skip
-CHECKS = {f for n, f in vars(runtime).items() if n.startswith("check_")}
+CHECKS = {f for n, f in HELPERS.items() if n.startswith("check_")}
 
 
 def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:

@@ -46,6 +46,10 @@ KEPT_VALUE = (
     "it is returned beside the gradient, and the backward sweep writes into it",
     "Return a copy of what it holds, or ask for the gradient alone (`sct.grad`).",
 )
+UNPAIRED = (
+    "with `has_aux` it must be a pair: the value, and whatever else is to be known",
+    "Return a tuple of two: `return value, aux`.",
+)
 JOINED = (
     "containers of active values are joined or repeated, and it has no rule for them",
     "Build the list with `append`, or join arrays with `np.concatenate`.",

@@ -65,11 +65,13 @@ class Request:
     optimize: bool = True
 
 
-def derivative(f: Callable, wrt: Wrt, mode: str, **options: object) -> Callable:
+def derivative(
+    f: Callable, wrt: Wrt, mode: str, has_aux: bool = False, **options: object
+) -> Callable:
     """One of the derivatives that `derive` emits, by its name."""
 
     def emit(program, function, names, single) -> str:
-        return program.derivative(function, names, mode, single)
+        return program.derivative(function, names, mode, single, has_aux)
 
     return transformed(f, wrt, Request(TITLES[mode], SUFFIX[mode], emit, **options))
 

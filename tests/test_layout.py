@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parent.parent / "sct"
 LINES = """
 errors version questions
 runtime
-runtime_rules
+runtime_rules runtime_operators
 helpers
 grammar layout
 names phrases renaming arguments
@@ -58,9 +58,11 @@ emit
 module
 unseen assemble
 derive deferred
+drivers
 store
 transform
 api
+operators
 check cli
 __init__
 __main__

@@ -720,6 +720,16 @@ ROWS = [
             return power(3)
         """,
     ),
+    row(
+        "has_aux without a pair",
+        "with `has_aux` it must be a pair",
+        """
+        def f(x):
+            «return x, x, x»
+
+        mode = functools.partial(sct.grad, has_aux=True)
+        """,
+    ),
 ]
 
 

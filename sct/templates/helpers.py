@@ -10,7 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from sct import runtime
+from sct.runtime import broadcast_like as broadcast_like_
 from sct.runtime import unbroadcast as unbroadcast_
+from sct.runtime_operators import (
+    columns_of,
+    entries,
+    from_columns,
+    from_rows,
+    rows_of,
+    unit_like,
+)
 from sct.runtime_rules import (
     along_axis,
     cast_adjoint,
@@ -49,12 +58,18 @@ from sct.runtime_rules import (
 
 from .registry import adjoint, nondifferentiable
 
-nondifferentiable(size_along, along_axis, diagonal_places)
+nondifferentiable(size_along, along_axis, diagonal_places, entries, unit_like)
 
 
 @adjoint(unbroadcast_, wrt=("g",), zero=("x",), full=False, linear=True)
 def unbroadcast(out, g, x, *, out_bar):
     g_bar = out_bar
+    return g_bar
+
+
+@adjoint(broadcast_like_, wrt=("g",), zero=("x",), linear=True)
+def broadcast_like(out, g, x, *, out_bar):
+    g_bar = unbroadcast_(out_bar, g)
     return g_bar
 
 
@@ -248,3 +263,27 @@ nondifferentiable(
         runtime.check_numbers,
     ),
 )
+
+
+@adjoint(from_rows, wrt=("rows",), zero=("y", "x"), linear=True)
+def from_rows_(out, rows, y, x, *, out_bar):
+    rows_bar = rows_of(out_bar, y, x)
+    return rows_bar
+
+
+@adjoint(rows_of, wrt=("jacobian",), zero=("y", "x"), linear=True)
+def rows_of_(out, jacobian, y, x, *, out_bar):
+    jacobian_bar = from_rows(out_bar, y, x)
+    return jacobian_bar
+
+
+@adjoint(from_columns, wrt=("columns",), zero=("y", "x"), linear=True)
+def from_columns_(out, columns, y, x, *, out_bar):
+    columns_bar = columns_of(out_bar, y, x)
+    return columns_bar
+
+
+@adjoint(columns_of, wrt=("jacobian",), zero=("y", "x"), linear=True)
+def columns_of_(out, jacobian, y, x, *, out_bar):
+    jacobian_bar = from_columns(out_bar, y, x)
+    return jacobian_bar

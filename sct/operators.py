@@ -1,0 +1,220 @@
+"""The public operators that are built around derivatives: pullbacks and Jacobians.
+
+Each gives a plain function that calls the derivatives emitted beside it; `drivers`
+writes it.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from os import PathLike
+
+from sct import drivers, store
+from sct.derive import Program
+from sct.errors import ArgumentError
+from sct.transform import TITLES, Request, Wrt, transformed
+
+
+def pullback(f: Callable, *args: object, wrt: Wrt | None = None) -> tuple:
+    """The value of a function, and a function that pulls adjoints of it back.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args : object
+        The point.
+    wrt : int, str or tuple of these, optional
+        The parameters; by default those of all arguments.
+
+    Returns
+    -------
+    value : object
+        What `f` returns.
+    callable
+        ``pb(out_bar)``, which gives the adjoints for an adjoint of the value: a tuple,
+        or one adjoint when `wrt` is a single parameter.  It may be called any number
+        of times; the forward sweep ran once.  Arguments and value must be left as they
+        are in between.
+
+    Raises
+    ------
+    UnsupportedError, SourceError, ArgumentError
+        As for `grad`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def scaled(x, k):
+    ...     return k * x
+    >>> value, pb = pullback(scaled, np.array([1.0, 2.0]), 3.0)
+    >>> pb(np.array([1.0, 0.0]))
+    (array([3., 0.]), np.float64(1.0))
+    >>> pb(np.array([0.0, 1.0]))
+    (array([0., 3.]), np.float64(2.0))
+    """
+    wrt = tuple(range(len(args))) if wrt is None else wrt
+    return _pullback(f, wrt)(*args)
+
+
+@functools.lru_cache(maxsize=128)
+def _pullback(f: Callable, wrt: Wrt) -> Callable:
+    return transformed(f, wrt, Request("Pullback", "pullback", drivers.pullback))
+
+
+MODES = {"reverse": drivers.jacobian_by_rows}
+
+
+def jacobian(
+    f: Callable,
+    wrt: Wrt = 0,
+    mode: str | None = None,
+    *,
+    verbose: bool = False,
+    save: str | PathLike | None = None,
+    optimize: bool = True,
+) -> Callable:
+    """The Jacobian of a function, as a function.
+
+    Parameters
+    ----------
+    f : callable
+        A function of floats, arrays, and containers of them.
+    wrt : int, str or tuple of these, optional
+        The parameters, as for `grad`.
+    mode : str, optional
+        ``"reverse"`` for a backward sweep for each number of the result.
+    verbose, save, optimize
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        ``f_jacobian(*args)``: an array of shape ``out.shape + x.shape``; for a tuple
+        `wrt`, a tuple of them.  For containers, the structure of the result, and in
+        each place of it one like the argument.
+
+    Raises
+    ------
+    UnsupportedError, SourceError, ArgumentError
+        As for `grad`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def polar(x):
+    ...     return np.array([x[0] * np.cos(x[1]), x[0] * np.sin(x[1])])
+    >>> jacobian(polar)(np.array([2.0, 0.0]))
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    if mode not in (None, *MODES):
+        raise ArgumentError(f"mode={mode!r} is none of {', '.join(MODES)}")
+    emit = MODES[mode or "reverse"]
+    request = Request("Jacobian", "jacobian", emit, verbose, save, optimize)
+    return transformed(f, wrt, request)
+
+
+def hessian(
+    f: Callable,
+    wrt: Wrt = 0,
+    *,
+    verbose: bool = False,
+    save: str | PathLike | None = None,
+    optimize: bool = True,
+) -> Callable:
+    """The second derivatives of a function that returns a scalar, as a function.
+
+    Parameters
+    ----------
+    f, wrt, verbose, save, optimize
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        ``f_hessian(*args)``: an array of shape ``x.shape + x.shape``.  For a tuple
+        `wrt`, a tuple of tuples: in row `i` and column `j`, the derivative by
+        parameter `j` of the gradient in parameter `i`.
+
+    Raises
+    ------
+    UnsupportedError, SourceError, ArgumentError
+        As for `grad`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def saddle(x):
+    ...     return x[0] * x[0] * x[1]
+    >>> hessian(saddle)(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+
+    def emit(program, function, names, single) -> str:
+        gradient = emitted(function, names, "grad", single, optimize)
+        return drivers.jacobian_by_rows(program, gradient, names, single, function)
+
+    request = Request("Hessian", "hessian", emit, verbose, save, optimize)
+    return transformed(f, wrt, request)
+
+
+def emitted(
+    function: types.FunctionType,
+    names: tuple[str, ...],
+    mode: str,
+    single: bool,
+    optimize: bool,
+) -> types.FunctionType:
+    """A derivative as a function that can be differentiated in turn."""
+    program = Program(optimize)
+    name = program.derivative(function, names, mode, single)
+    return store.load(program.units.values(), title=TITLES[mode])[name]
+
+
+def elementwise_grad(
+    f: Callable,
+    wrt: Wrt = 0,
+    *,
+    verbose: bool = False,
+    save: str | PathLike | None = None,
+    optimize: bool = True,
+) -> Callable:
+    """The derivative of a function that maps element by element, as such a function.
+
+    Parameters
+    ----------
+    f : callable
+        A function whose result has the shape of the argument, each element being a
+        function of the element in its place alone.  That is taken on trust.
+    wrt, verbose, save, optimize
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        ``f_elementwise_grad(*args)``, which gives the derivative in every place.
+
+    Raises
+    ------
+    UnsupportedError, SourceError, ArgumentError
+        As for `grad`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> elementwise_grad(np.tanh)(np.array([0.0, 20.0]))
+    array([1., 0.])
+    """
+    request = Request(
+        "Derivative of the elements",
+        "elementwise_grad",
+        drivers.elementwise_grad,
+        verbose,
+        save,
+        optimize,
+    )
+    return transformed(f, wrt, request)

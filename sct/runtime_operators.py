@@ -1,0 +1,208 @@
+"""Functions that emitted Jacobians and pullbacks call.
+
+A *row* of a Jacobian is the derivative of one number of the result, and has the
+structure of the argument; a *column* is the derivative by one number of the argument,
+and has the structure of the result.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import ArgumentError
+from .runtime import attributes, describe, rebuilt, zero_like
+
+
+def parts_of(x):
+    """Return the parts of a container or object by key or name, None for a value."""
+    if hasattr(x, "dtype"):
+        return None
+    if isinstance(x, dict):
+        return x
+    if isinstance(x, (list, tuple)):
+        return dict(enumerate(x))
+    return attributes(x) or None
+
+
+def with_parts(x, parts):
+    """Return a container or object of the kind of `x` with other parts."""
+    if isinstance(x, (list, tuple)):
+        return rebuilt(x, list(parts.values()))
+    return rebuilt(x, parts)
+
+
+def is_inexact(x):
+    """Return whether `x` is a float, a complex number or an array of them."""
+    if hasattr(x, "dtype"):
+        return x.dtype.kind in "fc"
+    return isinstance(x, (float, complex))
+
+
+def entries(x):
+    """Return how many floats and complex numbers there are in `x`."""
+    parts = parts_of(x)
+    if parts is not None:
+        return sum([entries(v) for v in parts.values()])
+    if not is_inexact(x):
+        return 0
+    return x.size if hasattr(x, "size") else 1
+
+
+def unit_like(x, k):
+    """Return zeros like `x`, with a one for its number `k`."""
+    parts = parts_of(x)
+    if parts is not None:
+        made = {}
+        for name, part in parts.items():
+            n = entries(part)
+            made[name] = unit_like(part, k if 0 <= k < n else -1)
+            k -= n
+        return with_parts(x, made)
+    zero = zero_like(x)
+    if not getattr(zero, "shape", ()):
+        return zero + 1 if k == 0 else zero
+    if k >= 0:
+        zero.reshape(-1)[k] = 1
+    return zero
+
+
+def ones_beside(y, **arguments):
+    """Return ones like `y`, a result that has the shape of every argument."""
+    for name, x in arguments.items():
+        if getattr(x, "shape", ()) != getattr(y, "shape", ()):
+            raise ArgumentError(
+                f"{name} is {describe(x)} and the result is {describe(y)}: they do not "
+                "correspond element by element; use sct.jacobian"
+            )
+    return zero_like(y) + 1
+
+
+def from_rows(rows, y, x):
+    """Return a Jacobian given by rows: for each part of `y`, one like each of `x`."""
+    parts = parts_of(y)
+    if parts is not None:
+        made = {}
+        for name, part in parts.items():
+            n = entries(part)
+            made[name] = from_rows(rows[:n], part, x)
+            rows = rows[n:]
+        return with_parts(y, made)
+    parts = parts_of(x)
+    if parts is not None:
+        made = {}
+        for name, part in parts.items():
+            made[name] = from_rows([parts_of(row)[name] for row in rows], y, part)
+        return with_parts(x, made)
+    if not is_inexact(x) or not is_inexact(y):
+        return None
+    shape = getattr(y, "shape", ()) + getattr(x, "shape", ())
+    if not shape:
+        return rows[0]
+    return np.stack(rows).reshape(shape) if rows else np.zeros_like(x, shape=shape)
+
+
+def from_columns(columns, y, x):
+    """Return a Jacobian given by columns; it is laid y as `from_rows` does."""
+    parts = parts_of(y)
+    if parts is not None:
+        made = {}
+        for name, part in parts.items():
+            made[name] = from_columns([parts_of(c)[name] for c in columns], part, x)
+        return with_parts(y, made)
+    parts = parts_of(x)
+    if parts is not None:
+        made = {}
+        for name, part in parts.items():
+            n = entries(part)
+            made[name] = from_columns(columns[:n], y, part)
+            columns = columns[n:]
+        return with_parts(x, made)
+    if not is_inexact(x) or not is_inexact(y):
+        return None
+    shape = getattr(y, "shape", ()) + getattr(x, "shape", ())
+    if not shape:
+        return columns[0]
+    if not columns:
+        return np.zeros_like(y, shape=shape)
+    return np.stack(columns, axis=-1).reshape(shape)
+
+
+def rows_of(jacobian, y, x):
+    """Return the rows that `from_rows` makes a Jacobian of, in a list."""
+    n, flat = flat_jacobian(jacobian, y, x)
+    flat = flat.reshape((n, *getattr(x, "shape", ())))
+    return [flat[k] for k in range(n)]
+
+
+def columns_of(jacobian, y, x):
+    """Return the columns that `from_columns` makes a Jacobian of, in a list."""
+    _, flat = flat_jacobian(jacobian, y, x)
+    flat = flat.reshape((*getattr(y, "shape", ()), entries(x)))
+    return [flat[..., k] for k in range(entries(x))]
+
+
+def flat_jacobian(jacobian, y, x):
+    """Return how many rows the Jacobian of an array by an array has, and itself."""
+    if parts_of(y) is not None or parts_of(x) is not None:
+        raise ArgumentError(
+            "the Jacobian of a container is not differentiated again; take one of a "
+            "function of arrays that returns an array"
+        )
+    return entries(y), np.asarray(jacobian)
+
+
+def unspent(tape, arrays=False, made=None):
+    """Return a copy of a tape, from which a backward sweep may take.
+
+    Lists are copied, at any depth; with `arrays`, so is all that can be written into.
+    """
+    made = {} if made is None else made
+    if id(tape) in made:
+        return made[id(tape)]
+    if type(tape) in (list, tuple):
+        whole = type(tape)([unspent(v, arrays, made) for v in tape])
+    elif not arrays:
+        whole = tape
+    elif hasattr(tape, "dtype"):
+        whole = copied_array(tape, made) if tape.shape else tape
+    else:
+        parts = parts_of(tape)
+        whole = tape
+        if parts is not None:
+            parts = {k: unspent(v, arrays, made) for k, v in parts.items()}
+            whole = with_parts(tape, parts)
+    made[id(tape)] = whole
+    return whole
+
+
+def copied_array(x, made):
+    """Return a copy of an array; views of one array are copied to views of one copy."""
+    owner = x
+    while isinstance(getattr(owner, "base", None), type(owner)):
+        owner = owner.base
+    if id(owner) not in made:
+        made[id(owner)] = owner.copy(order="K")
+    copy = made[id(owner)]
+    if owner is x:
+        return copy
+    if type(x) is not np.ndarray or copy.strides != owner.strides:
+        raise ArgumentError(
+            "a view of an array that is written into is kept for the backward sweep, "
+            "which can run once only: use sct.vjp"
+        )
+    start = owner.__array_interface__["data"][0]
+    offset = x.__array_interface__["data"][0] - start
+    return np.ndarray(x.shape, x.dtype, copy.ravel(order="K"), offset, x.strides)
+
+
+def check_real(**arguments):
+    """Raise where an argument is complex: a Jacobian has one number for each of it."""
+    for name, x in arguments.items():
+        parts = parts_of(x)
+        if parts is not None:
+            check_real(**{f"{name}.{k}": v for k, v in parts.items()})
+        elif isinstance(x, complex) or getattr(x, "dtype", np.dtype(int)).kind == "c":
+            raise ArgumentError(
+                f"{name} is {describe(x)}: the Jacobian of a complex function is given "
+                "with holomorphic=True, if it is holomorphic"
+            )
