@@ -49,7 +49,7 @@ lift writeout understanding meanings classes objects attributes beyond sums
 containers components unroll specialise known operations refusals structures
 inplace sharing views prepare
 purity questions derive assemble unseen drivers
-adjoint inline contents storage recompute reverse polish emit phrases layout
+adjoint inline contents storage recompute reverse forward polish emit phrases layout
 runtime runtime_rules runtime_operators helpers grammar names renaming writer version
 """.split()
 

@@ -1,6 +1,6 @@
 """sct: derivatives you can read."""
 
-from sct.api import grad, value_and_grad, vjp
+from sct.api import grad, jvp, value_and_grad, vjp
 from sct.check import check_grads
 from sct.errors import (
     ArgumentError,
@@ -32,6 +32,7 @@ __all__ = [
     "grad",
     "hessian",
     "jacobian",
+    "jvp",
     "nondifferentiable",
     "pullback",
     "save",

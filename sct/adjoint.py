@@ -20,7 +20,7 @@ hands back stands for an array full of it.  `Fact.shape` of the adjoint says so,
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import gast
@@ -88,6 +88,10 @@ class Derived:
         The keyword by which `bwd` takes the tape.
     seed : str
         The keyword by which they take the adjoint of the result.
+    jvp : str
+        In forward mode, the function that gives value and tangent.
+    dots : dict
+        Active parameter → the keyword by which `jvp` takes its tangent.
     """
 
     parameters: tuple[str, ...]
@@ -96,6 +100,8 @@ class Derived:
     bwd: str = ""
     tape: str = "tape"
     seed: str = "out_bar"
+    jvp: str = ""
+    dots: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass

@@ -160,3 +160,43 @@ def vjp(
     return derivative(
         f, wrt, "vjp", has_aux, verbose=verbose, save=save, optimize=optimize
     )
+
+    return derivative(f, wrt, "vjp", verbose=verbose, save=save, optimize=optimize)
+
+
+def jvp(
+    f: Callable,
+    wrt: Wrt = 0,
+    *,
+    verbose: bool = False,
+    save: str | PathLike | None = None,
+    optimize: bool = True,
+) -> Callable:
+    """The value of a function, and its tangent along given tangents of its arguments.
+
+    Parameters
+    ----------
+    f, wrt, verbose, save, optimize
+        As for `grad`; `f` may return anything made of floats and arrays.
+
+    Returns
+    -------
+    callable
+        ``f_jvp(*args, x_dot=...)``, with a keyword for each parameter in `wrt`, which
+        returns ``(value, tangent)``: the product of the Jacobian and the tangents,
+        which have the structures and shapes of their arguments.  It keeps nothing, so
+        it needs twice the memory of `f`.
+
+    Raises
+    ------
+    UnsupportedError, SourceError, ArgumentError
+        As for `grad`.
+
+    Examples
+    --------
+    >>> def cube(x):
+    ...     return x * x * x
+    >>> jvp(cube)(2.0, x_dot=1.0)
+    (8.0, 12.0)
+    """
+    return derivative(f, wrt, "jvp", verbose=verbose, save=save, optimize=optimize)

@@ -148,14 +148,18 @@ class Assembly:
             numbers = set()
             result = [self._quoted_name(), grammar.clone(value)]
             after.append(self._check("check_scalar_result", result, []))
+        return self._checked_inputs(undeclared, numbers), after
+
+    def _checked_inputs(self, undeclared: set[str], numbers: set[str]):
+        """Checks that some parameters are numbers, and others not integers."""
         before: list[gast.AST] = []
-        scalars = [p for p in work.wrt if p in numbers]
-        rest = [p for p in work.wrt if p in undeclared - numbers]
+        scalars = [p for p in self.work.wrt if p in numbers]
+        rest = [p for p in self.work.wrt if p in undeclared - numbers]
         if scalars:
             before.append(self._check("check_scalars", [self._quoted_name()], scalars))
         if rest:
             before.append(self._check("check_inexact", [], rest))
-        return before, after
+        return before
 
     def _quoted_name(self) -> gast.AST:
         return grammar.constant(self.work.normal.source.name)
@@ -196,13 +200,15 @@ class Assembly:
                 f"Return ``({value}, {shown})``: the value, and the adjoints of "
                 f"{inputs} for the adjoint `{self.work.seed}` of the value."
             )
+        return emit.wrap_docstring(text + self._held())
+
+    def _held(self) -> str:
+        """What the docstring says of the parameters that are held constant."""
         listed = parameter_names(self.work.fn)
         if self.work.normal.elements:
             listed.remove(self.work.fn.args.vararg.id)
         constant = [f"`{p}`" for p in listed if p not in self.work.wrt]
-        if constant:
-            text += f"\n\nHeld constant: {', '.join(constant)}."
-        return emit.wrap_docstring(text)
+        return f"\n\nHeld constant: {', '.join(constant)}." if constant else ""
 
     def _definition(
         self, name: str, body: list[gast.AST], seed: gast.AST | None
@@ -406,6 +412,81 @@ class Assembly:
         used = grammar.free_names(fn)
         bindings = {n: b for n, b in self.work.bindings.items() if n in used}
         return Unit(name, fn, emit.function_text(fn), self.work.normal.source, bindings)
+
+
+class TangentAssembly(Assembly):
+    """The function that gives value and tangent.
+
+    ::
+
+        def f_jvp(x, n, *, x_dot):
+            ...
+            return out, out_dot
+    """
+
+    def whole(self, name: str) -> Unit:
+        """The function, under a given name."""
+        work = self.work
+        body = work.tangents()
+        lead = element_names(work.normal)
+        body = [*lead, *self._checked_seeds(), *body]
+        args = own_parameters(work.normal)
+        notes = {p.id: p.annotation for p in [*args.args, *args.kwonlyargs]}
+        for p in work.wrt:
+            note = grammar.clone(notes[p]) if notes.get(p) is not None else None
+            dot = gast.Name(work.seeds[p], gast.Param(), note, None)
+            args.kwonlyargs.append(dot)
+            args.kw_defaults.append(None)
+        fn = self._function(name, args, body)
+        result = work.normal.fn.returns
+        if result is not None:
+            fn.returns = _tuple_type([grammar.clone(result), grammar.clone(result)])
+        fn = polish.early_returns(work.optimised(fn))
+        _fold_returns(fn.body)
+        fn.body.insert(0, gast.Expr(grammar.constant(self._told())))
+        return self._unit(name, fn)
+
+    def _checked_seeds(self) -> list[gast.AST]:
+        """Checks of the arguments, and that the seeds have their shapes."""
+        work = self.work
+        if work.inner:
+            return []
+        undeclared = {p for p in work.wrt if not work.declared[p].inexact}
+        undeclared -= work.structures.all
+        numbers = {p for p in work.entry_scalars if not work.declared[p].scalar}
+        checks = self._checked_inputs(undeclared, numbers & set(work.wrt))
+        for p in [p for p in work.wrt if p in work.structures.all]:
+            seed = work.seeds[p]
+            given = grammar.name(seed), grammar.name(p), grammar.constant(seed)
+            whole = grammar.call(work.use("helper", "filled"), *given)
+            checks.append(grammar.assign(seed, whole))
+        unsure = [p for p in work.wrt if not work.declared[p].scalar]
+        unsure = [p for p in unsure if p not in work.structures.all]
+        if not unsure:
+            return checks
+        seeds = {p: grammar.name(work.seeds[p]) for p in unsure}
+        pairs = gast.Dict(
+            [grammar.constant(work.seeds[p]) for p in unsure],
+            [gast.Tuple([seeds[p], grammar.name(p)], gast.Load()) for p in unsure],
+        )
+        return [*checks, self._check("check_tangents", [pairs], [])]
+
+    def _told(self) -> str:
+        """The docstring."""
+        seeds = [f"`{self.work.seeds[p]}`" for p in self.work.wrt]
+        along = " and ".join([", ".join(seeds[:-1]), seeds[-1]] if seeds[1:] else seeds)
+        text = (
+            f"Return ``(out, out_dot)``: the value, and its derivative along {along}."
+        )
+        return emit.wrap_docstring(text + self._held())
+
+
+def _fold_returns(body: list[gast.AST]) -> None:
+    """Return the values of last assignments instead of their names, where they fit."""
+    for inner in [b for s in body for b in grammar.blocks(s)]:
+        _fold_returns(inner)
+    if body and isinstance(body[-1], gast.Return):
+        polish.fold_return(body)
 
 
 def own_parameters(normal: Normal) -> gast.arguments:

@@ -42,9 +42,10 @@ from sct.analysis.shapes import (
 from sct.analysis.shift import without_free_extrema
 from sct.analysis.standing import standing
 from sct.arguments import parameter_names
-from sct.assemble import Assembly, computes_much
+from sct.assemble import Assembly, TangentAssembly, computes_much
 from sct.entry import entry
 from sct.errors import SctError, led_to, unsupported
+from sct.forward import tangents
 from sct.helpers import HELPERS, is_helper
 from sct.inplace import in_place_forms
 from sct.known import options, with_options
@@ -62,7 +63,7 @@ from sct.operations import (
 )
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
-from sct.prepare import prepare
+from sct.prepare import Prepared, prepare
 from sct.refusals import REPLACED, UNPAIRED
 from sct.resolve import MISSING, Binding
 from sct.reverse import Sweeps, sweeps
@@ -77,7 +78,12 @@ from sct.views import one_name_each
 # The two sweeps in one function, or one of them.
 JOINT = ("grad", "value_and_grad", "vjp")
 SPLIT = ("fwd", "bwd")
-SUFFIX = {"grad": "grad", "value_and_grad": "value_and_grad", "vjp": "vjp"}
+SUFFIX = {
+    "grad": "grad",
+    "value_and_grad": "value_and_grad",
+    "vjp": "vjp",
+    "jvp": "jvp",
+}
 
 
 class Program:
@@ -111,13 +117,15 @@ class Program:
         wrt : tuple of str
             The parameters.
         mode : str
-            ``"grad"``, ``"value_and_grad"`` or ``"vjp"``.
+            ``"grad"``, ``"value_and_grad"``, ``"vjp"`` or ``"jvp"``.
         single : bool
             Whether the adjoint comes back by itself rather than in a tuple.
         aux : bool
             Whether the function returns a pair, of which the first is differentiated.
         """
         normal = entry(function, wrt)
+        if mode == "jvp":
+            return self.with_tangent(normal, wrt, (), inner=False).jvp
         key = (normal, wrt, ())
         name = self.reserve(f"{normal.source.name}_{SUFFIX[mode]}", normal)
         self.units[name] = None
@@ -138,6 +146,22 @@ class Program:
         names = Names(used_names(normal.fn) | set(parameter_names(normal.fn)))
         tape, seed = names.fresh("tape"), seed_name(normal)
         return Derived(wrt, "", f"{stem}_fwd", f"{stem}_bwd", tape, seed)
+
+    def with_tangent(
+        self, normal: Normal, wrt: tuple[str, ...], statics: tuple, inner: bool = True
+    ) -> Derived:
+        """A function that gives value and tangent, called by another one or not."""
+        key = (normal, wrt, statics, "jvp")
+        if key not in self.done:
+            work = Differentiation(
+                self, normal, wrt, statics, mode="jvp", single=True, inner=inner
+            )
+            name = self.reserve(f"{normal.source.name}_jvp", normal)
+            self.units[name] = None
+            # Known to those that call it again before it is written.
+            self.done[key] = Derived(wrt, jvp=name, dots=work.seeds)
+            self.units[name] = TangentAssembly(work).whole(name)
+        return self.done[key]
 
     def called(self, normal: Normal, wrt: tuple[str, ...], statics: tuple) -> Derived:
         """The derivative of a function that another one calls."""
@@ -245,23 +269,28 @@ class Differentiation:
         self.inference = Inference(self.operation, self._result_of)
         self._outer_names: list[str] | None = None
         self._modules: dict[str, str | None] = {}
-        self.seed = seed_name(normal)
+        self.fn = normal.fn
         self.single = self.single and len(self.wrt) == 1
-        self._rename_seed()
+        if self.mode == "jvp":
+            self.seeds = {p: self._seed(f"{p}_dot") for p in self.wrt}
+        else:
+            self.seed = self._seed(seed_name(normal))
         self._free_underscore()
         # What the function returns beside its value, which is not differentiated.
         self.beside: gast.AST | None = None
 
-    def _rename_seed(self) -> None:
-        """Make room for the keyword that takes the seed."""
-        self.fn = self.normal.fn
-        if self.seed in self.names.used and self.seed == "out_bar":
-            other = self.names.fresh(f"{self.seed}_local")
+    def _seed(self, wish: str) -> str:
+        """Make room for the keyword by which a seed is given."""
+        if wish in parameter_names(self.fn):
+            return self.names.fresh(wish)
+        if wish in self.names.used:
+            other = self.names.fresh(f"{wish}_local")
             self.fn = grammar.clone(self.fn)
             for n in gast.walk(self.fn):
-                if isinstance(n, gast.Name) and n.id == self.seed:
+                if isinstance(n, gast.Name) and n.id == wish:
                     n.id = other
-        self.names.used.add(self.seed)
+        self.names.used.add(wish)
+        return wish
 
     def _free_underscore(self) -> None:
         """Keep `_` free for what nobody reads, when the function does read it."""
@@ -380,17 +409,69 @@ class Differentiation:
             known = options(function, bound, wrt)
             if known:
                 normal = with_options(normal, known)
-            derived = self.program.called(normal, wrt, statics)
+            if self.mode == "jvp":
+                derived = self.program.with_tangent(normal, wrt, statics)
+            else:
+                derived = self.program.called(normal, wrt, statics)
         except SctError as error:
             led_to(error, self.normal.source, op.node)
             raise
-        for name in (derived.grad, derived.fwd, derived.bwd):
+        for name in (derived.grad, derived.fwd, derived.bwd, derived.jvp):
             if name:
                 self.unit_name(name)
         return derived, bound
 
     # -- transformation ------------------------------------------------------------
     def sweeps(self) -> Sweeps:
+        """Both sweeps of the function, in reverse mode."""
+        prepared, scalars = self.analysed()
+        fn = self.prepared
+        storage = Storage(
+            fn,
+            self._fresh,
+            self._pure_test,
+            prepared.flags,
+            self.groups,
+            self._kept,
+        )
+        restore = set() if self.inner else self.structures.all & set(self.wrt)
+        both = sweeps(
+            self.context,
+            list(self.wrt),
+            self.seed,
+            storage,
+            self._cheap(scalars),
+            restore,
+        )
+        self.wide = both.wide
+        scalars = scalars | both.counters
+        self.settled = {b for n, b in both.names.items() if n not in self.temporary}
+        self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
+        if self.mode in ("grad", "value_and_grad") and not self.inner:
+            self.scalars.add(self.seed)
+        return both
+
+    def tangents(self) -> list[gast.AST]:
+        """The body of the function with its tangent, in forward mode."""
+        _, scalars = self.analysed()
+        body, dots = tangents(
+            self.context, self.seeds, self.groups, self.fresh_result, self.inner
+        )
+        self.wide = set()
+        self.temporary.update(self.seeds.values())
+        self.settled = {d for n, d in dots.items() if n not in self.temporary}
+        self.scalars = scalars | {dots[n] for n in scalars if n in dots}
+        return body
+
+    def analysed(self) -> tuple[Prepared, set[str]]:
+        """Make the function ready and find out what is to be known of it.
+
+        Returns
+        -------
+        Prepared
+        set of str
+            The names that hold scalars wherever they are bound.
+        """
         declared = parameter_facts(self.fn, self.normal.scope)
         arrays = {p for p, f in declared.items() if f.array or f.scalar}
         fn = self._paired(self.fn) if self.aux else self.fn
@@ -499,25 +580,7 @@ class Differentiation:
         groups = self.groups = alias_groups(fn, self.operation, scalars)
         self.context.standing = standing(fn, groups, self._holds(scalars))
         refuse_unknown_effects(self.context, self.resolve, groups, scalars)
-        storage = Storage(
-            fn,
-            self._fresh,
-            self._pure_test,
-            prepared.flags,
-            groups,
-            self._kept,
-        )
-        restore = set() if self.inner else self.structures.all & set(wrt)
-        both = sweeps(
-            self.context, wrt, self.seed, storage, self._cheap(scalars), restore
-        )
-        self.wide = both.wide
-        scalars = scalars | both.counters
-        self.settled = {b for n, b in both.names.items() if n not in self.temporary}
-        self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
-        if self.mode in ("grad", "value_and_grad") and not self.inner:
-            self.scalars.add(self.seed)
-        return both
+        return prepared, scalars
 
     def _paired(self, fn: gast.FunctionDef) -> gast.FunctionDef:
         """The function with a display of two items as its result."""

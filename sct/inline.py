@@ -62,7 +62,8 @@ def instantiate(
     statements : list of trees
         To stand before the expressions.
     expressions : dict
-        Wanted parameter → its adjoint (partial) as an expression.
+        Wanted parameter → its adjoint (partial) as an expression; for a tangent that
+        is not put together from parts, that one under an empty name.
     """
     tree = rule.tree
     known = {p: grammar.constant(d) for p, d in _defaults(rule.function).items()}
@@ -70,9 +71,12 @@ def instantiate(
     facts = rank, is_complex, functools.partial(_weighed, rule, known, nearer)
     body = _decide(grammar.clone(tree.body), known, facts)
     returned = body.pop().value
-    many = isinstance(returned, gast.Tuple) and len(rule.wrt) != 1
-    results = dict(zip(rule.wrt, returned.elts if many else [returned], strict=True))
-    results = {p: e for p, e in results.items() if p in wanted}
+    if rule.joint:
+        results = {"": returned}
+    else:
+        parts = returned.elts if len(rule.wrt) != 1 else [returned]
+        results = dict(zip(rule.wrt, parts, strict=True))
+        results = {p: e for p, e in results.items() if p in wanted}
 
     body = _needed(body, {n for e in results.values() for n in grammar.names_read(e)})
     body, results = _folded(body, results)

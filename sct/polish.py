@@ -365,7 +365,8 @@ def fold_return(arm: list[gast.AST]) -> None:
     elif isinstance(returned.value, gast.Tuple) and found[0] in returned.value.elts:
         # Evaluated first either way: only names stand beside it.
         at = returned.value.elts.index(found[0])
-        if not all(isinstance(e, (gast.Name, gast.Tuple)) for e in returned.value.elts):
+        steady = (gast.Name, gast.Tuple, gast.Constant)
+        if not all(isinstance(e, steady) for e in returned.value.elts):
             return
         returned.value.elts[at] = value
     else:

@@ -58,6 +58,10 @@ SLICED = (
     "several items of a list are replaced at once, and their number may change",
     "Assign them one by one, or put the list together anew: `l = l[:1] + [a, b]`.",
 )
+UNTANGENT = (
+    "its rule gives adjoints, and it has none for tangents",
+    "Give it one with `@sct.tangent`, or use reverse mode (`sct.grad`, `sct.vjp`).",
+)
 REPLACED = (
     "what it replaces may be an array that other names refer to as well",
     "Take a copy under the other name: `y = values[0].copy()`.",

@@ -204,9 +204,9 @@ def copied(x, seen=None):
     held = attributes(x)
     if not (held or isinstance(x, (list, dict)) or getattr(x, "shape", ())):
         return x
-    array = hasattr(x, "dtype")
+    array = not isinstance(x, Parts) and hasattr(x, "dtype")
     for other in seen:
-        both = array and hasattr(other, "dtype")
+        both = array and not isinstance(other, Parts) and hasattr(other, "dtype")
         if x is other or both and np.may_share_memory(x, other):
             raise ArgumentError(
                 f"{describe(x)} is in two places of an argument that the function "
@@ -330,6 +330,48 @@ def check_seed(out_bar, out):
             f"out_bar is {describe(out_bar)}; the result is {describe(out)}, "
             "and out_bar must have its shape"
         )
+
+
+def check_tangents(pairs):
+    """Raise unless every tangent has the shape of its primal."""
+    for name, (x_dot, x) in pairs.items():
+        if getattr(x_dot, "shape", ()) != getattr(x, "shape", ()) or x_dot is None:
+            raise ArgumentError(
+                f"{name} is {describe(x_dot)}; the argument is {describe(x)}, "
+                f"and {name} must have its shape"
+            )
+
+
+def filled(x_dot, x, name):
+    """Return the tangent of a container or object with zeros where None stands in it.
+
+    None stands for the tangent of what is constant, as it does in gradients for what
+    has no float, complex number or array of these.
+    """
+    if x_dot is None:
+        return zero_structure(x)
+    if isinstance(x, dict) and isinstance(x_dot, dict) and {*x_dot} == {*x}:
+        return {k: filled(x_dot[k], v, f"{name}[{k!r}]") for k, v in x.items()}
+    alike = isinstance(x_dot, (list, tuple, Parts)) and len(x_dot) == len(x)
+    if isinstance(x, (list, tuple)) and alike:
+        parts = [filled(x_dot[k], v, f"{name}[{k}]") for k, v in enumerate(x)]
+        return Parts(zip(x._fields, parts)) if hasattr(x, "_fields") else parts
+    held = {} if isinstance(x, (dict, list, tuple)) else attributes(x)
+    dots = attributes(x_dot)
+    if held and {*held} == {*dots}:
+        shared = {n: zero_like(v) for n, v in class_numbers(x).items()}
+        parts = {k: filled(dots[k], v, f"{name}.{k}") for k, v in held.items()}
+        return Parts(shared | parts)
+    kind = getattr(getattr(x, "dtype", None), "kind", "")
+    if not (isinstance(x, (float, complex)) or kind in ("f", "c")):
+        if not isinstance(x_dot, (int, float, complex)) or not x_dot:
+            return zero_like(x)
+        raise ArgumentError(
+            f"{name} is {describe(x_dot)}; the argument there is {describe(x)}: pass "
+            "a tangent of the structure of the argument, with None for what is constant"
+        )
+    check_tangents({name: (x_dot, x)})
+    return x_dot
 
 
 def ranks(x):

@@ -33,7 +33,12 @@ from sct.normalise import normalise
 from sct.resolve import canonical
 
 Wrt = int | str | tuple[int | str, ...]
-TITLES = {"grad": "Gradient", "value_and_grad": "Value and gradient", "vjp": "Adjoint"}
+TITLES = {
+    "grad": "Gradient",
+    "value_and_grad": "Value and gradient",
+    "vjp": "Adjoint",
+    "jvp": "Tangent",
+}
 
 
 @dataclass(frozen=True)

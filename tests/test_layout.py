@@ -46,7 +46,7 @@ prepare specialise known inplace
 entry
 structures
 adjoint
-sharing
+forward sharing
 views
 contents
 storage

@@ -569,6 +569,21 @@ ROWS = [
         """,
     ),
     row(
+        "rule without a tangent",
+        "it has none for tangents.*@sct.tangent",
+        """
+        def doubled(x):
+            return 2.0 * float(x)
+        @sct.adjoint(doubled)
+        def _(out, x, *, out_bar):
+            x_bar = 2.0 * out_bar
+            return x_bar
+        mode = sct.jvp
+        def f(x):
+            return «doubled(x)» * x
+        """,
+    ),
+    row(
         "lists repeated",
         "joined or repeated",
         """

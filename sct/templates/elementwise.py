@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .registry import adjoint, elementwise, nondifferentiable
+from .registry import adjoint, elementwise, nondifferentiable, tangent
 
 nondifferentiable(
     *(np.sign, np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around),
@@ -30,7 +30,7 @@ def positive(out, x, *, out_bar):
     return x_bar
 
 
-@adjoint(np.conjugate, pointwise=True)
+@adjoint(np.conjugate, pointwise=True, linear=True)
 def conjugate(out, x, *, out_bar):
     x_bar = np.conj(out_bar)
     return x_bar
@@ -45,6 +45,15 @@ def absolute(out, x, *, out_bar):
     else:
         x_bar = out_bar * np.sign(x)
     return x_bar
+
+
+@tangent(np.absolute, np.fabs)
+def absolute_tangent(out, x, *, x_dot):
+    if np.iscomplexobj(x):
+        out_dot = np.real(np.conj(x) * x_dot) / np.where(out == 0, 1.0, out)
+    else:
+        out_dot = x_dot * np.sign(x)
+    return out_dot
 
 
 @adjoint(np.exp, pointwise=True)
@@ -231,6 +240,13 @@ def maximum(out, x, y, *, out_bar):
     return x_bar, y_bar
 
 
+@tangent(np.maximum, np.minimum, np.fmax, np.fmin)
+def maximum_tangent(out, x, y, *, x_dot, y_dot):
+    larger_dot = np.where(x == out, x_dot, y_dot)
+    out_dot = np.where(x == y, 0.5 * (x_dot + y_dot), larger_dot)
+    return out_dot
+
+
 # A bound that is met passes the adjoint on to `a`.
 @adjoint(np.clip, wrt=("a", "a_min", "a_max"), pointwise=True)
 def clip(out, a, a_min=None, a_max=None, *, out_bar):
@@ -240,7 +256,7 @@ def clip(out, a, a_min=None, a_max=None, *, out_bar):
     return a_bar, a_min_bar, a_max_bar
 
 
-@adjoint(np.where, wrt=("x", "y"), pointwise=True)
+@adjoint(np.where, wrt=("x", "y"), pointwise=True, jointly=True)
 def where(out, condition, x, y, *, out_bar):
     x_bar = np.where(condition, out_bar, 0.0)
     y_bar = np.where(condition, 0.0, out_bar)

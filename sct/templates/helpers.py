@@ -257,6 +257,7 @@ nondifferentiable(
     *(runtime.check_inexact, runtime.check_scalars, runtime.check_scalar_result),
     *(
         runtime.check_seed,
+        runtime.check_tangents,
         runtime.check_rank,
         runtime.check_arrays,
         runtime.check_contiguous,

@@ -121,7 +121,7 @@ def tensordot(out, a, b, axes=2, *, out_bar):
     return a_bar, b_bar
 
 
-@adjoint(np.einsum, wrt=("operands",), linear=True)
+@adjoint(np.einsum, wrt=("operands",), multilinear=True)
 def einsum(out, subscripts, *operands, out_bar):
     operands_bar = einsum_adjoint(out_bar, subscripts, operands)
     return operands_bar

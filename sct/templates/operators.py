@@ -10,7 +10,7 @@ import operator
 import gast
 import numpy as np
 
-from .registry import adjoint, nearer, nondifferentiable
+from .registry import adjoint, nearer, nondifferentiable, tangent
 
 OPERATORS: dict[type, object] = {
     gast.Add: operator.add,
@@ -63,7 +63,7 @@ def sub(out, a, b, *, out_bar):
     return a_bar, b_bar
 
 
-@adjoint(operator.mul, np.multiply, pointwise=True)
+@adjoint(operator.mul, np.multiply, pointwise=True, linear=True)
 def mul(out, a, b, *, out_bar):
     a_bar = out_bar * b
     b_bar = out_bar * a
@@ -78,6 +78,13 @@ def truediv(out, a, b, *, out_bar):
     else:
         b_bar = -out_bar * a / (b * b)
     return a_bar, b_bar
+
+
+@tangent(operator.truediv, np.divide, np.true_divide)
+def truediv_tangent(out, a, b, *, a_dot, b_dot):
+    from_a = a_dot / b
+    from_b = -(a * b_dot / (b * b))
+    return from_a, from_b
 
 
 @adjoint(operator.mod, np.remainder, np.mod, pointwise=True)

@@ -12,7 +12,7 @@ import numpy as np
 from sct.runtime import unbroadcast
 from sct.runtime_rules import itemised, sum_adjoint
 
-from .registry import adjoint, elementwise, nondifferentiable
+from .registry import adjoint, elementwise, nondifferentiable, tangent
 
 nondifferentiable(
     *(len, int, bool, round, isinstance, issubclass, type, range, any, all, str, repr),
@@ -33,6 +33,15 @@ def abs_(out, x, *, out_bar):
     return x_bar
 
 
+@tangent(abs)
+def abs_tangent(out, x, *, x_dot):
+    if np.iscomplexobj(x):
+        out_dot = np.real(np.conj(x) * x_dot) / np.where(out == 0, 1.0, out)
+    else:
+        out_dot = x_dot * np.sign(x)
+    return out_dot
+
+
 # Equal operands get half each.
 @elementwise(max)
 def max_(out, a, b):
@@ -45,14 +54,14 @@ def min_(out, a, b):
     return (1.0 * (a < b) + 0.5 * (a == b)), (1.0 * (b < a) + 0.5 * (a == b))
 
 
-@adjoint(sum, wrt=("iterable", "start"))
+@adjoint(sum, wrt=("iterable", "start"), jointly=True)
 def sum_(out, iterable, /, start=0, *, out_bar):
     iterable_bar = sum_adjoint(out_bar, iterable)
     start_bar = unbroadcast(out_bar, start)
     return iterable_bar, start_bar
 
 
-@adjoint(list, tuple, wrt=("iterable",), full=True)
+@adjoint(list, tuple, wrt=("iterable",), full=True, linear=True)
 def list_(out, iterable, /, *, out_bar):
     iterable_bar = itemised(out_bar, iterable)
     return iterable_bar
@@ -62,6 +71,12 @@ def list_(out, iterable, /, *, out_bar):
 def float_(out, x, /, *, out_bar):
     x_bar = out_bar
     return x_bar
+
+
+@tangent(divmod)
+def divmod_tangent(out, a, b, *, a_dot, b_dot):
+    out_dot = (0.0, a_dot - out[0] * b_dot)
+    return out_dot
 
 
 @adjoint(divmod)

@@ -72,6 +72,12 @@ class Rule:
         Whether the primal is linear in each of `wrt`, so that a tangent is the sum of
         the primal's own values with one of them replaced by its tangent.  A string
         names a parameter: linear only if that one is None.
+    jointly : bool
+        Whether it is linear in all of `wrt` together, as ``np.where`` is: a tangent is
+        the primal with all of them replaced, by zeros where they are constant.
+    multilinear : bool
+        Whether it is linear in each item of a list operand on its own, as
+        ``np.einsum`` is, and not in all items together, as ``np.stack`` is.
     wide : bool
         Whether `out_bar` may, unless all operands are known to be vectors or matrices,
         also be broadcast to more than the shape of `out`.
@@ -85,6 +91,8 @@ class Rule:
     full: bool | str = False
     pointwise: bool = False
     linear: bool | str = False
+    jointly: bool = False
+    multilinear: bool = False
     wide: bool = False
 
     @cached_property
@@ -117,6 +125,8 @@ class Rule:
     def tree(self) -> gast.FunctionDef:
         """The tree of the rule; shared, so clone before changing."""
         tree = _parsed(self.function)
+        if self.joint:
+            return tree
         returned = tree.body[-1].value
         many = isinstance(returned, gast.Tuple) and len(self.wrt) != 1
         if (len(returned.elts) if many else 1) != len(self.wrt):
@@ -125,6 +135,13 @@ class Rule:
                 f"{', '.join(self.wrt)}"
             )
         return tree
+
+    @cached_property
+    def joint(self) -> bool:
+        """Whether it gives the tangent as a whole, not one part for each of `wrt`."""
+        returned = _parsed(self.function).body[-1].value
+        single = not isinstance(returned, gast.Tuple)
+        return self.kind == "tangent" and len(self.wrt) > 1 and single
 
 
 _rules: dict[int, Rule] = {}
@@ -173,6 +190,8 @@ def adjoint(
     full: bool | str = True,
     pointwise: bool = False,
     linear: bool | str = False,
+    jointly: bool = False,
+    multilinear: bool = False,
     wide: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ..., *, out_bar)`` as the adjoint of `primals`.
@@ -184,7 +203,7 @@ def adjoint(
     wrt : tuple of str, optional
         The parameters that get an adjoint, in the order returned.  By default those
         without a default value.
-    zero, full, pointwise, linear, wide
+    zero, full, pointwise, linear, jointly, multilinear, wide
         As in `Rule`; a pointwise rule is never `full`.
 
     Raises
@@ -204,7 +223,9 @@ def adjoint(
                 _named(function, zero),
                 False if pointwise else full,
                 pointwise,
-                linear,
+                linear or jointly or multilinear,
+                jointly,
+                multilinear,
                 wide,
             )
         return function
@@ -253,6 +274,8 @@ def tangent(
 
     It returns one value for each parameter that has a tangent, in their order: what
     that tangent contributes to the tangent of the result, which is the sum of them.
+    Or it returns that sum itself, when it is simpler so: the tangents of arguments that
+    are constant are then the number 0.0.
 
     Parameters
     ----------

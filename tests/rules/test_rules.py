@@ -15,7 +15,7 @@ import sct
 from sct.analysis.aliases import is_fresh
 from sct.operations import Operation
 from sct.runtime import unbroadcast
-from sct.templates import METHODS, lookup, rules
+from sct.templates import METHODS, lookup, rules, tangent_of
 
 from .table import ROWS, Row
 
@@ -190,8 +190,29 @@ def test_a_linear_primal_of_a_tangent_is_a_tangent(row):
     for name in case.wrt:
         v = case.direction(name)
         v = type(case.x[name])(v) if isinstance(v, list) else np.asarray(v)
-        out_dot = leaves(case.primal(**{name: v}))
+        rest = case.x if case.rule.jointly else {}
+        still = {n: tree_map(np.zeros_like, x) for n, x in rest.items()}
+        out_dot = leaves(case.primal(**{**still, name: v}))
         for a, b in zip(out_dot, leaves(case.tangent(name, v)), strict=True):
+            assert close(a, b, case.tolerance)
+
+
+def tangent_rows():
+    return [row for row in ROWS if tangent_of(row.primal) is not None]
+
+
+@pytest.mark.parametrize("row", tangent_rows(), ids=str)
+def test_tangent(row):
+    case = Case(row)
+    rule = tangent_of(row.primal)
+    for name in case.wrt:
+        v = case.direction(name)
+        v = tuple(v) if isinstance(case.x[name], tuple) else v
+        dots = {f"{n}_dot": v if n == name else 0.0 for n in rule.wrt}
+        parts = rule.function(case.out, *case.bound.args, **case.bound.kwargs, **dots)
+        if len(rule.wrt) > 1 and not rule.joint:
+            parts = parts[rule.wrt.index(name)]
+        for a, b in zip(leaves(parts), leaves(case.tangent(name, v)), strict=True):
             assert close(a, b, case.tolerance)
 
 

@@ -1,0 +1,110 @@
+"""Forward mode: the tangent is that of differences, in the programs of reverse mode."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+
+import numpy as np
+import pytest
+
+import sct
+
+from . import (
+    test_adbench,
+    test_containers,
+    test_grammar_rest,
+    test_inplace,
+    test_kernels,
+    test_library,
+    test_objects,
+    test_polybench,
+)
+from .test_constructs import RIGHT
+from .test_kernels import leaves, mapped, slope, unchanged
+
+PROGRAMS = [
+    *test_kernels.KERNELS,
+    *test_containers.KERNELS,
+    *test_inplace.CASES,
+    *test_inplace.LINEAR,
+    *test_objects.CASES,
+    *test_library.CASES,
+    *test_adbench.PROGRAMS,
+    *test_polybench.KERNELS,
+]
+
+
+def tangent_of(value, seed):
+    """The direction in which `slope` moves a value, as a structure like it."""
+    rng = np.random.default_rng(seed)
+    return marked(mapped(value, lambda leaf: rng.normal(size=np.shape(leaf))[()]))
+
+
+def marked(value):
+    """A structure with None where it has no floats."""
+    if isinstance(value, dict):
+        return {k: marked(v) for k, v in value.items()}
+    if hasattr(value, "_fields"):
+        return type(value)(*[marked(v) for v in value])
+    if isinstance(value, (list, tuple)):
+        return type(value)([marked(v) for v in value])
+    if isinstance(value, (float, np.floating)):
+        return value
+    if isinstance(value, np.ndarray):
+        return value if value.dtype.kind == "f" else None
+    if hasattr(value, "__dict__") and not inspect.isroutine(value):
+        new = copy.copy(value)
+        for k, v in vars(value).items():
+            object.__setattr__(new, k, marked(v))
+        return new
+    return None
+
+
+def seeds(f, count):
+    """The names of the tangents of the arguments of a call."""
+    names = []
+    for p in inspect.signature(f).parameters.values():
+        if p.kind is p.VAR_POSITIONAL:
+            names += [f"{p.name}_{k}_dot" for k in range(count)]
+        else:
+            names.append(f"{p.name}_dot")
+    return names
+
+
+def check(f, args, wrt):
+    names = seeds(f, len(args))
+    try:
+        df = sct.jvp(f, wrt=wrt)
+    except sct.UnsupportedError as error:
+        if "none for tangents" in str(error):
+            pytest.xfail("its tangent has no rule yet")
+        raise
+    for i in wrt:
+        # One direction at a time: the others stand still.
+        dots = {names[k]: tangent_of(args[k], k) for k in wrt}
+        for k in {*wrt} - {i}:
+            dots[names[k]] = mapped(dots[names[k]], lambda leaf: 0.0 * leaf)
+        given, along = copy.deepcopy(args), copy.deepcopy(dots)
+        value, tangent = df(*args, **dots)
+        unchanged(given, args)
+        unchanged(along, dots)
+        expected = slope(f, args, i, i)
+        if np.isnan(expected):
+            # Too near to where the primal is not defined.
+            continue
+        for a, b in zip(leaves(f(*copy.deepcopy(args))), leaves(value), strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-13)
+        np.testing.assert_allclose(tangent, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("f, args, wrt", PROGRAMS)
+def test_program(f, args, wrt):
+    check(f, args, wrt)
+
+
+@pytest.mark.parametrize("f, args", [*RIGHT, *test_grammar_rest.CASES])
+def test_construct(f, args):
+    wrt = tuple(i for i, x in enumerate(args) if leaves(x))
+    if isinstance(f(*copy.deepcopy(args)), (float, np.floating)):
+        check(f, args, wrt[:1])
