@@ -570,7 +570,7 @@ ROWS = [
     ),
     row(
         "rule without a tangent",
-        "it has none for tangents.*@sct.tangent",
+        "it has none for tangents",
         """
         def doubled(x):
             return 2.0 * float(x)
