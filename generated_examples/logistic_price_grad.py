@@ -41,9 +41,11 @@ def logistic_price_grad(
     spot_bar = out_bar * p1
     p1_bar = out_bar * spot
     # L54: p2 = 1.0 / (1.0 + np.exp(-1.702 * d2))
-    d2_bar = 1.702 * (p2_bar / ((1.0 + exp_2) * (1.0 + exp_2)) * exp_2)
+    sum_bar = -p2_bar / ((1.0 + exp_2) * (1.0 + exp_2))
+    d2_bar = -1.702 * cut(sum_bar * exp_2, sum_bar)
     # L53: p1 = 1.0 / (1.0 + np.exp(-1.702 * d1))
-    d1_bar = 1.702 * (p1_bar / ((1.0 + exp) * (1.0 + exp)) * exp)
+    sum_bar = -p1_bar / ((1.0 + exp) * (1.0 + exp))
+    d1_bar = -1.702 * cut(sum_bar * exp, sum_bar)
     # L52: d2 = d1 - spread
     d1_bar += d2_bar
     spread_bar = -d2_bar
@@ -55,3 +57,8 @@ def logistic_price_grad(
     # L50: spread = sigma * np.sqrt(expiry)
     sigma_bar += spread_bar * sqrt
     return spot_bar, sigma_bar
+
+
+def cut(x_bar, y_bar):
+    """Return `x_bar`, an adjoint made of `y_bar`, but 0 where 0 met an infinity."""
+    return np.where((y_bar == 0) & np.isnan(x_bar), 0.0, x_bar)

@@ -53,10 +53,11 @@ def lorenz_rk4_grad(
         k4_stack.append(k4)
         s_stack.append(s)
         s = s + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+    out = np.sqrt(np.sum(s * s))
 
     # Backward sweep.
     # L111: return np.sqrt(np.sum(s * s))
-    s_bar = out_bar / np.sqrt(np.sum(s * s)) * s
+    s_bar = out_bar / (out + (out == 0)) * s
     rho_bar = 0.0
     # L105: for _ in range(n):
     for _ in reversed(range(n)):

@@ -39,8 +39,8 @@ def nbody_energy_grad(
             sqrt = sqrt_stack.pop()
             d = d_stack.pop()
             # L167: energy -= mass[i] * mass[j] / np.sqrt(np.sum(d * d))
-            sum_bar = 0.5 * out_bar * (mass[i] * mass[j]) / (sqrt * sqrt) / sqrt
-            d_bar = 2.0 * sum_bar * d
+            sqrt_bar = out_bar * (mass[i] * mass[j]) / (sqrt * sqrt)
+            d_bar = sqrt_bar / (sqrt + (sqrt == 0)) * d
             # L166: d = x[i] - x[j]
             x_bar[j] -= d_bar
             x_bar[i] += d_bar

@@ -96,7 +96,8 @@ def secant_root_grad(a, tol, *, out_bar=1.0):
         x1_bar = x1_bar + np.sum(f1_bar) + np.sum(prod_bar * neg)
         a_bar -= unbroadcast(prod_bar * x1, neg)
         # L45: f0 = x0 - np.exp(-a * x0)
-        prod_bar = -f0_bar * exp
+        exp_bar = -f0_bar
+        prod_bar = cut(exp_bar * exp, exp_bar)
         neg = -a
         x0_bar += unbroadcast(f0_bar, x0) + unbroadcast(prod_bar * neg, x0)
         a_bar -= unbroadcast(prod_bar * x0, neg)
@@ -137,6 +138,11 @@ def check_scalar_result(function, out):
             f"{function} returned {describe(out)}; sct.grad differentiates scalars: "
             "use sct.vjp"
         )
+
+
+def cut(x_bar, y_bar):
+    """Return `x_bar`, an adjoint made of `y_bar`, but 0 where 0 met an infinity."""
+    return np.where((y_bar == 0) & np.isnan(x_bar), 0.0, x_bar)
 
 
 def unbroadcast(g, x):

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from generated_examples.scalars import polar
-
 __all__ = ["spiral_grad"]
 
 
@@ -18,7 +16,7 @@ def spiral_grad(x, y, *, out_bar=1.0):
     check_inexact(x=x, y=y)
 
     # Forward sweep.
-    radius, angle = polar(x, y)
+    (radius, angle), polar_tape = polar_fwd(x, y)
     exp = np.exp(-0.1 * angle)
     check_scalar_result("spiral", radius * exp)
 
@@ -27,21 +25,25 @@ def spiral_grad(x, y, *, out_bar=1.0):
     radius_bar = out_bar * exp
     angle_bar = -0.1 * (out_bar * radius * exp)
     # L109: radius, angle = polar(x, y)
-    x_bar, y_bar = polar_grad(x, y, out_bar=(radius_bar, angle_bar))
+    x_bar, y_bar = polar_bwd(x, y, tape=polar_tape, out_bar=(radius_bar, angle_bar))
     return x_bar, y_bar
 
 
-def polar_grad(x, y, *, out_bar=1.0):
-    """Return ``(x_bar, y_bar)``: the gradient in `x` and `y`, scaled by `out_bar`."""
-    # Forward sweep.
-    sum_ = x * x + y * y
+def polar_fwd(x, y):
+    """Forward sweep of `polar`: return its value and the tape."""
+    out = np.sqrt(x * x + y * y)
+    return (out, np.arctan2(y, x)), (out,)
 
-    # Backward sweep.
+
+def polar_bwd(x, y, *, tape, out_bar):
+    """Backward sweep of `polar`: return ``(x_bar, y_bar)``."""
+    (out,) = tape
     # L104: return np.sqrt(x * x + y * y), np.arctan2(y, x)
     out_bar_2, out_bar_3 = out_bar
-    y_bar = unbroadcast(out_bar_3 * (x / sum_), y)
-    x_bar = unbroadcast(-out_bar_3 * (y / sum_), x)
-    sum_bar = 0.5 * out_bar_2 / np.sqrt(sum_)
+    r2 = x * x + y * y
+    y_bar = unbroadcast(out_bar_3 * (x / r2), y)
+    x_bar = unbroadcast(-out_bar_3 * (y / r2), x)
+    sum_bar = 0.5 * out_bar_2 / (out + (out == 0))
     y_bar = y_bar + (unbroadcast(sum_bar * y, y) + unbroadcast(sum_bar * y, y))
     x_bar = x_bar + (unbroadcast(sum_bar * x, x) + unbroadcast(sum_bar * x, x))
     return x_bar, y_bar

@@ -123,12 +123,18 @@ class Context:
     passing: set[str] = field(default_factory=set)
     exact: set[gast.AST] = field(default_factory=set)
     complexes: set[str] = field(default_factory=set)
+    cuts: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
+    squares: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
     standing: dict[str, gast.Assign] = field(default_factory=dict)
 
     @property
     def structures(self) -> set[str]:
         """The names that hold containers or objects, or may."""
         return self.containers.all
+
+    def squared(self, node: gast.AST, stmt: gast.AST) -> bool:
+        """Whether an operand of a root certainly is a sum of squares."""
+        return bool(set(atoms(node)) & self.squares.get(stmt, frozenset()))
 
     def number(self, place: gast.AST) -> bool:
         """Whether a path certainly leads to a number."""
@@ -713,10 +719,12 @@ class _Line:
             is_complex=lambda node: bool(set(atoms(node)) & self.context.complexes),
             nearer=self._nearer,
             fresh=lambda wish: self.owner._fresh(self._local(wish, op)),
+            is_square=lambda node: self.context.squared(node, self.step.stmt),
             outer=self.context.outer,
         )
         if rule.kind == "elementwise":
             expressions = {p: _scaled(bar, e) for p, e in expressions.items()}
+        expressions = self._cut(statements, expressions, bar)
         given = {n for a in op.arguments.values() for n in grammar.names_read(a)}
         self._note_reads(statements, expressions, set(atoms(out)) - given)
         for s in statements:
@@ -757,6 +765,19 @@ class _Line:
             return False
         wanted = value.id in self.owner.wanted and not self.owner.turning
         return wanted or value.id in self.context.standing
+
+    def _cut(self, statements, expressions, bar):
+        """The adjoints of operands, 0 where that of the result is and they are nan."""
+        infinite = self.context.cuts.get(self.step.stmt)
+        if not infinite:
+            return expressions
+        before = {n for s in statements for n in grammar.names_read(s)}
+        return {
+            p: grammar.call(self.owner._helper("cut"), e, grammar.clone(bar))
+            if infinite & {"*", *before, *grammar.names_read(e)}
+            else e
+            for p, e in expressions.items()
+        }
 
     def _note_reads(self, statements, expressions, outs: set[str]) -> None:
         read = {n for s in grammar.statements(statements) for n in grammar.reads(s)}

@@ -29,6 +29,7 @@ from sct.analysis.aliases import is_fresh
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.calls import result_fact
 from sct.analysis.complexes import complex_names
+from sct.analysis.cuts import cuts
 from sct.analysis.passing import passing
 from sct.analysis.shapes import (
     NUMBER,
@@ -40,6 +41,7 @@ from sct.analysis.shapes import (
     with_stores,
 )
 from sct.analysis.shift import without_free_extrema
+from sct.analysis.squares import squares
 from sct.analysis.standing import standing
 from sct.arguments import parameter_names
 from sct.assemble import Assembly, TangentAssembly, computes_much
@@ -559,6 +561,8 @@ class Differentiation:
         if any(op is not operations[s] for s, op in sources.items()):
             operations.update(sources)
             active = activity(fn, operations, wrt)
+        scalars = _scalar_names(fn, found)
+        data = set(parameter_names(fn)) - set(wrt) - scalars
         self.context = Context(
             fn,
             self.normal.source,
@@ -575,8 +579,9 @@ class Differentiation:
             passing(fn, operations, active, self.temporary, self._takes_wide),
             prepared.exact,
             complex_names(fn, operations, self.normal.scope),
+            cuts(fn, operations, active, data, self.resolve),
+            squares(fn, operations, active),
         )
-        scalars = _scalar_names(fn, found)
         groups = self.groups = alias_groups(fn, self.operation, scalars)
         self.context.standing = standing(fn, groups, self._holds(scalars))
         refuse_unknown_effects(self.context, self.resolve, groups, scalars)

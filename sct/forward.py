@@ -486,6 +486,7 @@ class _Line:
             set(wanted),
             rank=lambda node: self.context.inference.fact(node, self.before).rank,
             is_complex=lambda node: bool(set(atoms(node)) & self.context.complexes),
+            is_square=lambda node: self.context.squared(node, self.stmt),
             fresh=self.owner._fresh,
             outer=self.context.outer,
         )

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 
 import gast
 
-from sct import grammar
+from sct import grammar, templates
 from sct.templates import Rule
 
 
@@ -33,6 +33,7 @@ def instantiate(
     rank: Callable[[gast.AST], int | None],
     is_complex: Callable[[gast.AST], bool],
     nearer: Callable[[gast.AST, gast.AST], bool] = lambda value, other: False,
+    is_square: Callable[[gast.AST], bool] = lambda value: False,
     fresh: Callable[[str], str],
     outer: Callable[[str, Rule], str],
 ) -> tuple[list[gast.AST], dict[str, gast.AST]]:
@@ -52,6 +53,8 @@ def instantiate(
         Whether an operand may be complex.
     nearer : callable
         Which of two values is better read, as `templates.nearer` asks.
+    is_square : callable
+        Whether an operand certainly is a sum of squares, as `templates.is_square` asks.
     fresh : callable
         A new name from a wish.
     outer : callable
@@ -68,7 +71,8 @@ def instantiate(
     tree = rule.tree
     known = {p: grammar.constant(d) for p, d in _defaults(rule.function).items()}
     known.update(values)
-    facts = rank, is_complex, functools.partial(_weighed, rule, known, nearer)
+    questions = {templates.nearer: nearer, templates.is_square: is_square}
+    facts = rank, is_complex, functools.partial(_answer, rule, known, questions)
     body = _decide(grammar.clone(tree.body), known, facts)
     returned = body.pop().value
     if rule.joint:
@@ -137,9 +141,9 @@ def _truth(test, known, facts) -> bool | None:
         return None if inner is None else not inner
     if _asks(test, "iscomplexobj"):
         return facts[1](known[test.args[0].id])
-    weighed = facts[2](test)
-    if weighed is not None:
-        return weighed
+    answer = facts[2](test)
+    if answer is not None:
+        return answer
     if isinstance(test, gast.Compare) and _asks(test.left, "ndim"):
         found = facts[0](known[test.left.args[0].id])
         return found is not None and _compare(
@@ -159,9 +163,10 @@ def _truth(test, known, facts) -> bool | None:
     return None if value is None else bool(value[0])
 
 
-def _weighed(rule: Rule, known, nearer, test: gast.AST) -> bool | None:
-    """The answer to a rule's question which value is nearer, if it asks that."""
-    return nearer(*(known[a.id] for a in test.args)) if rule.weighs(test) else None
+def _answer(rule: Rule, known, questions, test: gast.AST) -> bool | None:
+    """The answer to a question of the rule about the function at hand, if it is one."""
+    asked = rule.asks(test)
+    return questions[asked](*(known[a.id] for a in test.args)) if asked else None
 
 
 def _value(node, known) -> tuple[object] | None:

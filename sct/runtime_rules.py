@@ -32,6 +32,11 @@ def scatter(g, a, index):
     return a_bar
 
 
+def cut(x_bar, y_bar):
+    """Return `x_bar`, an adjoint made of `y_bar`, but 0 where 0 met an infinity."""
+    return np.where((y_bar == 0) & np.isnan(x_bar), 0.0, x_bar)
+
+
 # Reductions.
 
 

@@ -22,7 +22,7 @@ import gast
 from sct import grammar
 from sct.analysis.activity import Activity
 from sct.operations import Operation
-from sct.templates import Rule
+from sct.templates import Rule, nearer
 
 
 def passing(
@@ -105,7 +105,7 @@ def _read_by(rule: Rule) -> dict[str, set[str]]:
     body = [
         t
         for s in rule.tree.body
-        for t in (s.orelse if rule.weighs(getattr(s, "test", None)) else [s])
+        for t in (s.orelse if rule.asks(getattr(s, "test", None)) is nearer else [s])
     ]
     returned = body[-1].value
     many = isinstance(returned, gast.Tuple) and len(rule.wrt) != 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .registry import adjoint, elementwise, nondifferentiable, tangent
+from .registry import adjoint, elementwise, is_square, nondifferentiable, tangent
 
 nondifferentiable(
     *(np.sign, np.floor, np.ceil, np.rint, np.trunc, np.fix, np.round, np.around),
@@ -56,58 +56,62 @@ def absolute_tangent(out, x, *, x_dot):
     return out_dot
 
 
-@adjoint(np.exp, pointwise=True)
+@adjoint(np.exp, pointwise=True, singular="overflow")
 def exp(out, x, *, out_bar):
     x_bar = out_bar * out
     return x_bar
 
 
 # log 2 is a literal: `np.log(2.0)` would widen single precision.
-@adjoint(np.exp2, pointwise=True)
+@adjoint(np.exp2, pointwise=True, singular="overflow")
 def exp2(out, x, *, out_bar):
     x_bar = 0.6931471805599453 * out_bar * out
     return x_bar
 
 
-@adjoint(np.expm1, pointwise=True)
+@adjoint(np.expm1, pointwise=True, singular="overflow")
 def expm1(out, x, *, out_bar):
     x_bar = out_bar * (out + 1.0)
     return x_bar
 
 
-@adjoint(np.log, pointwise=True)
+@adjoint(np.log, pointwise=True, singular="pole")
 def log(out, x, *, out_bar):
     x_bar = out_bar / x
     return x_bar
 
 
 # By log 2.
-@adjoint(np.log2, pointwise=True)
+@adjoint(np.log2, pointwise=True, singular="pole")
 def log2(out, x, *, out_bar):
     x_bar = out_bar / (0.6931471805599453 * x)
     return x_bar
 
 
 # By log 10.
-@adjoint(np.log10, pointwise=True)
+@adjoint(np.log10, pointwise=True, singular="pole")
 def log10(out, x, *, out_bar):
     x_bar = out_bar / (2.302585092994046 * x)
     return x_bar
 
 
-@adjoint(np.log1p, pointwise=True)
+@adjoint(np.log1p, pointwise=True, singular="pole")
 def log1p(out, x, *, out_bar):
     x_bar = out_bar / (1.0 + x)
     return x_bar
 
 
-@adjoint(np.sqrt, pointwise=True)
+# The root of a sum of squares is a norm: at 0 its derivative is 0.
+@adjoint(np.sqrt, pointwise=True, singular="pole")
 def sqrt(out, x, *, out_bar):
-    x_bar = 0.5 * out_bar / out
+    if is_square(x):
+        x_bar = 0.5 * out_bar / (out + (out == 0))
+    else:
+        x_bar = 0.5 * out_bar / out
     return x_bar
 
 
-@adjoint(np.cbrt, pointwise=True)
+@adjoint(np.cbrt, pointwise=True, singular="pole")
 def cbrt(out, x, *, out_bar):
     x_bar = out_bar / (3.0 * out * out)
     return x_bar
@@ -119,7 +123,7 @@ def square(out, x, *, out_bar):
     return x_bar
 
 
-@adjoint(np.reciprocal, pointwise=True)
+@adjoint(np.reciprocal, pointwise=True, singular="pole")
 def reciprocal(out, x, *, out_bar):
     x_bar = -out_bar * out * out
     return x_bar
@@ -143,13 +147,13 @@ def tan(out, x, *, out_bar):
     return x_bar
 
 
-@adjoint(np.arcsin, pointwise=True)
+@adjoint(np.arcsin, pointwise=True, singular="pole")
 def arcsin(out, x, *, out_bar):
     x_bar = out_bar / np.sqrt(1.0 - x * x)
     return x_bar
 
 
-@adjoint(np.arccos, pointwise=True)
+@adjoint(np.arccos, pointwise=True, singular="pole")
 def arccos(out, x, *, out_bar):
     x_bar = -out_bar / np.sqrt(1.0 - x * x)
     return x_bar
@@ -161,19 +165,19 @@ def arctan(out, x, *, out_bar):
     return x_bar
 
 
-@elementwise(np.arctan2)
+@elementwise(np.arctan2, singular="pole")
 def arctan2(out, y, x):
     r2 = x * x + y * y
     return x / r2, -y / r2
 
 
-@adjoint(np.sinh, pointwise=True)
+@adjoint(np.sinh, pointwise=True, singular="overflow")
 def sinh(out, x, *, out_bar):
     x_bar = out_bar * np.cosh(x)
     return x_bar
 
 
-@adjoint(np.cosh, pointwise=True)
+@adjoint(np.cosh, pointwise=True, singular="overflow")
 def cosh(out, x, *, out_bar):
     x_bar = out_bar * np.sinh(x)
     return x_bar
@@ -192,13 +196,13 @@ def arcsinh(out, x, *, out_bar):
 
 
 # (x - 1)(x + 1), since x**2 - 1 loses all digits near 1.
-@adjoint(np.arccosh, pointwise=True)
+@adjoint(np.arccosh, pointwise=True, singular="pole")
 def arccosh(out, x, *, out_bar):
     x_bar = out_bar / np.sqrt((x - 1.0) * (x + 1.0))
     return x_bar
 
 
-@adjoint(np.arctanh, pointwise=True)
+@adjoint(np.arctanh, pointwise=True, singular="pole")
 def arctanh(out, x, *, out_bar):
     x_bar = out_bar / (1.0 - x * x)
     return x_bar

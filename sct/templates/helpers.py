@@ -23,6 +23,7 @@ from sct.runtime_operators import (
 from sct.runtime_rules import (
     along_axis,
     cast_adjoint,
+    cut,
     diag_adjoint,
     diagonal_adjoint,
     diagonal_places,
@@ -71,6 +72,12 @@ def unbroadcast(out, g, x, *, out_bar):
 def broadcast_like(out, g, x, *, out_bar):
     g_bar = unbroadcast_(out_bar, g)
     return g_bar
+
+
+@adjoint(cut, wrt=("x_bar",), zero=("y_bar",), pointwise=True)
+def cut_(out, x_bar, y_bar, *, out_bar):
+    x_bar_bar = np.where((y_bar == 0) & np.isnan(x_bar), 0.0, out_bar)
+    return x_bar_bar
 
 
 @adjoint(scatter, wrt=("g",), zero=("a",), linear=True)

@@ -10,7 +10,7 @@ import operator
 import gast
 import numpy as np
 
-from .registry import adjoint, nearer, nondifferentiable, tangent
+from .registry import adjoint, is_square, nearer, nondifferentiable, tangent
 
 OPERATORS: dict[type, object] = {
     gast.Add: operator.add,
@@ -70,7 +70,7 @@ def mul(out, a, b, *, out_bar):
     return a_bar, b_bar
 
 
-@adjoint(operator.truediv, np.divide, np.true_divide, pointwise=True)
+@adjoint(operator.truediv, np.divide, np.true_divide, pointwise=True, singular="pole")
 def truediv(out, a, b, *, out_bar):
     a_bar = out_bar / b
     if nearer(out, a):
@@ -97,9 +97,13 @@ def mod(out, a, b, *, out_bar):
 # `b - (b != 0)` is b - 1, and 0 where b is 0, so that a**0 has derivative 0 also at 0;
 # `np.where` there would turn a Python exponent into a float64 array.
 # a == 0 has no derivative in b but 0; a < 0 has none and gives nan.
-@adjoint(operator.pow, pow, np.power, np.float_power, pointwise=True)
+# The root of a sum of squares is a norm: at 0 its derivative is 0.
+@adjoint(operator.pow, pow, np.power, np.float_power, pointwise=True, singular="pole")
 def power(out, a, b, *, out_bar):
-    a_bar = b * out_bar * a ** (b - (b != 0))
+    if is_square(a):
+        a_bar = b * out_bar * (a + (a == 0)) ** (b - (b != 0))
+    else:
+        a_bar = b * out_bar * a ** (b - (b != 0))
     b_bar = out_bar * out * np.log(np.where(a == 0, 1.0, a))
     return a_bar, b_bar
 

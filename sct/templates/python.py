@@ -111,13 +111,13 @@ def tan(out, x, *, out_bar):
     return x_bar
 
 
-@adjoint(math.asin, pointwise=True)
+@adjoint(math.asin, pointwise=True, singular="pole")
 def asin(out, x, *, out_bar):
     x_bar = out_bar / math.sqrt(1.0 - x * x)
     return x_bar
 
 
-@adjoint(math.acos, pointwise=True)
+@adjoint(math.acos, pointwise=True, singular="pole")
 def acos(out, x, *, out_bar):
     x_bar = -out_bar / math.sqrt(1.0 - x * x)
     return x_bar
@@ -129,7 +129,7 @@ def atan(out, x, *, out_bar):
     return x_bar
 
 
-@elementwise(math.atan2)
+@elementwise(math.atan2, singular="pole")
 def atan2(out, y, x):
     r2 = x * x + y * y
     return x / r2, -y / r2
@@ -160,13 +160,13 @@ def asinh(out, x, *, out_bar):
 
 
 # (x - 1)(x + 1), since x**2 - 1 loses all digits near 1.
-@adjoint(math.acosh, pointwise=True)
+@adjoint(math.acosh, pointwise=True, singular="pole")
 def acosh(out, x, *, out_bar):
     x_bar = out_bar / math.sqrt((x - 1.0) * (x + 1.0))
     return x_bar
 
 
-@adjoint(math.atanh, pointwise=True)
+@adjoint(math.atanh, pointwise=True, singular="pole")
 def atanh(out, x, *, out_bar):
     x_bar = out_bar / (1.0 - x * x)
     return x_bar
@@ -184,7 +184,7 @@ def expm1(out, x, *, out_bar):
     return x_bar
 
 
-@adjoint(math.log, wrt=("x", "base"), pointwise=True)
+@adjoint(math.log, wrt=("x", "base"), pointwise=True, singular="pole")
 def log(out, x, base=None, /, *, out_bar):
     if base is None:
         x_bar = out_bar / x
@@ -195,32 +195,32 @@ def log(out, x, base=None, /, *, out_bar):
     return x_bar, base_bar
 
 
-@adjoint(math.log2, pointwise=True)
+@adjoint(math.log2, pointwise=True, singular="pole")
 def log2(out, x, *, out_bar):
     x_bar = out_bar / (math.log(2.0) * x)
     return x_bar
 
 
-@adjoint(math.log10, pointwise=True)
+@adjoint(math.log10, pointwise=True, singular="pole")
 def log10(out, x, *, out_bar):
     x_bar = out_bar / (math.log(10.0) * x)
     return x_bar
 
 
-@adjoint(math.log1p, pointwise=True)
+@adjoint(math.log1p, pointwise=True, singular="pole")
 def log1p(out, x, *, out_bar):
     x_bar = out_bar / (1.0 + x)
     return x_bar
 
 
-@adjoint(math.sqrt, pointwise=True)
+@adjoint(math.sqrt, pointwise=True, singular="pole")
 def sqrt(out, x, *, out_bar):
     x_bar = 0.5 * out_bar / out
     return x_bar
 
 
 # x**0 has derivative 0 also at 0; in y it is 0 at x == 0, and nan for x < 0.
-@adjoint(math.pow, pointwise=True)
+@adjoint(math.pow, pointwise=True, singular="pole")
 def pow_(out, x, y, *, out_bar):
     x_bar = y * out_bar * x ** (y - (y != 0))
     y_bar = out_bar * out * np.log(np.where(x == 0, 1.0, x))

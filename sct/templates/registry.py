@@ -81,6 +81,9 @@ class Rule:
     wide : bool
         Whether `out_bar` may, unless all operands are known to be vectors or matrices,
         also be broadcast to more than the shape of `out`.
+    singular : str
+        Whether the derivative may be infinite: ``"pole"`` at finite arguments,
+        ``"overflow"`` where the value is, as that of an exponential; else empty.
     """
 
     primal: object
@@ -94,6 +97,7 @@ class Rule:
     jointly: bool = False
     multilinear: bool = False
     wide: bool = False
+    singular: str = ""
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -116,10 +120,11 @@ class Rule:
         """The names of the primal's inputs in the rule."""
         return tuple(self.signature.parameters)
 
-    def weighs(self, test: gast.AST) -> bool:
-        """Whether a test in the rule is a call of `nearer`."""
+    def asks(self, test: gast.AST) -> Callable[..., bool] | None:
+        """The question, one of `QUESTIONS`, that a test in the rule is."""
         name = getattr(getattr(test, "func", None), "id", "")
-        return bool(name) and self.function.__globals__.get(name) is nearer
+        asked = self.function.__globals__.get(name) if name else None
+        return next((q for q in QUESTIONS if q is asked), None)
 
     @property
     def tree(self) -> gast.FunctionDef:
@@ -173,6 +178,18 @@ def nearer(value: object, other: object) -> bool:
     return True
 
 
+def is_square(x: object) -> bool:
+    """Whether `x` is a sum of squares, which is zero only where all of them are.
+
+    That, too, is answered while a function is transformed.
+    """
+    return False
+
+
+QUESTIONS = (nearer, is_square)
+"""What a rule may ask about the function at hand."""
+
+
 def tangent_of(primal: object) -> Rule | None:
     """The rule of its own that an object has for its tangent, found by identity."""
     return _tangents.get(id(primal))
@@ -193,6 +210,7 @@ def adjoint(
     jointly: bool = False,
     multilinear: bool = False,
     wide: bool = False,
+    singular: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ..., *, out_bar)`` as the adjoint of `primals`.
 
@@ -203,7 +221,7 @@ def adjoint(
     wrt : tuple of str, optional
         The parameters that get an adjoint, in the order returned.  By default those
         without a default value.
-    zero, full, pointwise, linear, jointly, multilinear, wide
+    zero, full, pointwise, linear, jointly, multilinear, wide, singular
         As in `Rule`; a pointwise rule is never `full`.
 
     Raises
@@ -227,6 +245,7 @@ def adjoint(
                 jointly,
                 multilinear,
                 wide,
+                singular,
             )
         return function
 
@@ -234,7 +253,7 @@ def adjoint(
 
 
 def elementwise(
-    *primals: object, wrt: tuple[str, ...] | None = None
+    *primals: object, wrt: tuple[str, ...] | None = None, singular: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ...)`` returning the partials of `primals`.
 
@@ -245,6 +264,8 @@ def elementwise(
     wrt : tuple of str, optional
         The parameters whose partial is returned, in order.  By default those without
         a default value.
+    singular : str, optional
+        As in `Rule`.
 
     Raises
     ------
@@ -261,6 +282,7 @@ def elementwise(
                 function,
                 _differentiable(function, wrt),
                 pointwise=True,
+                singular=singular,
             )
         return function
 

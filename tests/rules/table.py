@@ -569,6 +569,7 @@ HELPERS = [
         Row(runtime.unbroadcast, (normal(2, 3), np.zeros(s)))
         for s in ((2, 3), (3,), (2, 1))
     ],
+    Row(helper.cut, (normal(3), np.array([0.0, 1.0, 2.0]))),
     *product(
         np.matmul,
         (helper.matmul_adjoint_a, helper.matmul_adjoint_b),

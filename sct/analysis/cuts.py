@@ -1,0 +1,260 @@
+"""Which adjoints are cut where they are zero, lest they be multiplied by an infinity.
+
+::
+
+    y = np.sqrt(x)                  y_bar is 0 where x <= 1; where x is 0, too,
+    z = np.where(x > 1.0, y, 1.0)   x_bar = 0.5 * y_bar / y would be 0 / 0
+
+The derivative is 0 there, for `z` does not depend on `y`.  A value is *selected* if the
+result depends on it only by way of functions that choose among elements.  It is
+*bounded* if the result depends on it only by way of divisors, or of functions that tend
+to a constant, as on the exponential in ``1.0 / (1.0 + np.exp(-x))``: there an overflow
+does no harm.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping
+
+import gast
+import numpy as np
+
+from sct import grammar, runtime_rules
+from sct.analysis import dataflow
+from sct.analysis.activity import Activity
+from sct.analysis.masks import masks
+from sct.analysis.shapes import pointwise
+from sct.operations import Operation, atoms
+from sct.resolve import MISSING
+
+# What of an operand these do not choose gets the adjoint 0.
+CHOOSING = {
+    np.where, np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.nan_to_num,
+    np.max, np.min, np.amax, np.amin, np.take, np.take_along_axis, np.tril, np.triu,
+    np.diag, np.diagonal, operator.getitem, max, min, runtime_rules.cut,
+}  # fmt: skip
+PRODUCTS = {operator.mul, np.multiply}
+QUOTIENTS = {operator.truediv, np.divide, np.true_divide}
+POWERS = {operator.pow, pow, np.power, np.float_power, math.pow}
+# These tend to a constant, and their derivatives to 0 faster than exponentials grow.
+BOUNDED = {
+    np.reciprocal, np.exp, np.exp2, np.tanh, np.arctan, math.exp, math.tanh, math.atan,
+}  # fmt: skip
+# These make of an exponential at most a power of it.
+POLYNOMIAL = {
+    operator.add, operator.sub, operator.neg, operator.pos, np.add, np.subtract,
+    np.negative, np.positive, np.sqrt, np.square, np.sum, np.mean, sum,
+} | PRODUCTS | QUOTIENTS | POWERS  # fmt: skip
+
+Operations = Mapping[gast.AST, Operation]
+
+
+def cuts(
+    fn: gast.FunctionDef,
+    operations: Operations,
+    active: Activity,
+    data: set[str],
+    resolve: Callable[[gast.AST], object],
+) -> dict[gast.AST, frozenset[str]]:
+    """The statements whose adjoints are cut where that of their result is 0.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        A function in ANF.
+    operations : mapping
+        What its statements do.
+    active : Activity
+        Which of them matter.
+    data : set of str
+        The parameters that are held constant and may hold infinities.
+    resolve : callable
+        What a name or dotted name denotes.
+
+    Returns
+    -------
+    dict
+        Statement → the names that may hold infinities.  An adjoint that reads one of
+        them is cut; every one is where the name ``"*"`` is among them.
+    """
+    moving = {s: op for s, op in operations.items() if active.targets.get(s)}
+    distinct = masks(fn, operations)
+    found: dict[gast.AST, frozenset[str]] = {}
+    if any(_chooses(op, distinct) for op in moving.values()):
+        selected = _unreached(
+            fn,
+            moving,
+            lambda op, reached: () if _chooses(op, distinct) else op.operands * reached,
+        )
+        given = data if _by_data(fn, moving, active, distinct) else set()
+        infinite = _infinite(fn, operations, given, resolve, ("pole", "overflow"))
+        found |= _at(selected, moving, infinite, ("pole", "overflow"))
+    if any(_singular(op) == "overflow" for op in moving.values()):
+        bounded = _unreached(fn, moving, _bounded)
+        infinite = _infinite(fn, operations, set(), resolve, ("overflow",))
+        for stmt, names in _at(bounded, moving, infinite, ("overflow",)).items():
+            found[stmt] = found.get(stmt, frozenset()) | names
+    return found
+
+
+def _at(stmts, moving: Operations, infinite, kinds) -> dict:
+    found = {}
+    for stmt in stmts:
+        op = moving[stmt]
+        if op.kind != "rule" or not pointwise(op) or is_one_of(op, CHOOSING):
+            continue
+        names = infinite.get(stmt, frozenset())
+        if _singular(op) in kinds:
+            names |= {"*"}
+        if names:
+            found[stmt] = names
+    return found
+
+
+def _singular(op: Operation) -> str:
+    """Whether the derivative of an operation may be infinite, and how."""
+    if op.rule is None or not op.rule.singular:
+        return ""
+    divisor = op.arguments.get("b" if "b" in op.arguments else "y")
+    if is_one_of(op, QUOTIENTS) and number(divisor) is not None:
+        return ""
+    if is_one_of(op, POWERS) and (number(divisor) or 0.0) >= 1.0:
+        return ""
+    return op.rule.singular
+
+
+def number(node: gast.AST | None) -> float | None:
+    """The value of a literal number."""
+    if isinstance(node, gast.Constant) and isinstance(node.value, (int, float)):
+        return node.value
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        value = number(node.operand)
+        return None if value is None else -value
+    return None
+
+
+def _chooses(op: Operation, distinct: set[str]) -> bool:
+    """Whether an operation gives part of an operand the adjoint 0."""
+    if op.kind == "store":
+        # What was there before has no part in the result.
+        return True
+    if op.kind != "rule":
+        return False
+    if isinstance(op.node, gast.Subscript):
+        index = op.node.slice
+        parts = index.elts if isinstance(index, gast.Tuple) else [index]
+        return any(isinstance(p, gast.Compare) or distinct & {*atoms(p)} for p in parts)
+    if is_one_of(op, PRODUCTS):
+        return any(distinct & set(atoms(a)) for a in op.arguments.values())
+    return is_one_of(op, CHOOSING)
+
+
+def _by_data(fn, moving: Operations, active: Activity, distinct: set[str]) -> bool:
+    """Whether what is held constant decides, alone, what some operation chooses."""
+    varied = {n for stmt in moving for n in active.operands[stmt]}
+    for stmt in grammar.statements(fn.body):
+        if grammar.reads(stmt) & varied:
+            varied.update(grammar.writes(stmt))
+    for op in moving.values():
+        if _chooses(op, distinct):
+            condition = op.arguments.get("condition", getattr(op.node, "slice", None))
+            if condition is not None and not grammar.names_read(condition) & varied:
+                return True
+    return False
+
+
+def _unreached(
+    fn, moving: Operations, plain: Callable[[Operation, bool], Iterable[str]]
+) -> set[gast.AST]:
+    """The statements on whose result the function's does not depend plainly.
+
+    `plain` gives the operands on which a result depends plainly, when the function's
+    does so on that result, and when not.
+    """
+    found: dict[gast.AST, bool] = {}
+
+    def transfer(stmt: gast.AST, reached: set[str]) -> None:
+        if isinstance(stmt, gast.Return) and stmt.value is not None:
+            reached.update(grammar.names_read(stmt.value))
+        op = moving.get(stmt)
+        if op is not None and op.kind in ("store", "append"):
+            root = op.operands[0]
+            if root in reached:
+                reached.update(op.operands)
+                if isinstance(stmt, gast.Assign):
+                    reached.add(_overwritten(root))
+            return
+        written = set(grammar.writes(stmt))
+        is_reached = any(
+            n in reached and _overwritten(n) not in reached for n in written
+        )
+        reached -= written | {*map(_overwritten, written)}
+        if op is not None:
+            found[stmt] = not is_reached
+            reached.update(plain(op, is_reached))
+
+    dataflow.Backward(transfer).run(fn.body, set())
+    return {s for s, unreached in found.items() if unreached}
+
+
+def _overwritten(name: str) -> str:
+    """The fact that part of what a name is bound to is written over later."""
+    return f"{name}[...]"
+
+
+def _bounded(op: Operation, reached: bool) -> Iterable[str]:
+    """The operands that an operation does not bound."""
+    if is_one_of(op, BOUNDED):
+        return ()
+    if op.kind == "copy" or is_one_of(op, POLYNOMIAL):
+        if is_one_of(op, QUOTIENTS):
+            return atoms(op.arguments["a"]) if reached else ()
+        if is_one_of(op, POWERS) and (number(op.arguments.get("b")) or 0.0) < 0.0:
+            return ()
+        return op.operands if reached else ()
+    return op.operands
+
+
+def _infinite(fn, operations, data, resolve, kinds) -> dict[gast.AST, frozenset[str]]:
+    """The names read or bound by each statement that may hold infinities."""
+    found: dict[gast.AST, frozenset[str]] = {}
+
+    def transfer(stmt: gast.AST, infinite: set[str]) -> None:
+        op, written = operations.get(stmt), set(grammar.writes(stmt))
+        if op is None:
+            infinite -= written
+            return
+        read = grammar.names_read(op.node)
+        may = bool(read & infinite) and not isinstance(op.node, gast.Compare)
+        if op.rule is not None and _singular(op) in kinds:
+            may = True
+        elif is_one_of(op, QUOTIENTS):
+            may = may and not grammar.names_read(op.arguments["b"]) & infinite
+        if isinstance(op.node, (gast.Attribute, gast.Name)) and op.kind == "constant":
+            may = "pole" in kinds and not _finite(resolve(op.node))
+        found[stmt] = frozenset(read & infinite | (written if may else set()))
+        if op.kind in ("store", "append"):
+            written = {op.operands[0]} if may else set()
+        infinite -= written
+        if may:
+            infinite |= written
+
+    dataflow.Forward(transfer, lambda a, b: a | b).run(fn.body, set(data))
+    return found
+
+
+def _finite(value: object) -> bool:
+    """Whether a constant, if it is one of numbers, holds no infinities."""
+    if value is MISSING or not isinstance(value, (float, complex, np.ndarray)):
+        return True
+    try:
+        return bool(np.all(np.isfinite(value)))
+    except TypeError:
+        return True
+
+
+def is_one_of(op: Operation, functions: set) -> bool:
+    """Whether an operation calls one of `functions`."""
+    return op.callee.__hash__ is not None and op.callee in functions

@@ -1,0 +1,219 @@
+"""Zero adjoints cut a branch off, whatever infinity they meet there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sct
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+def guarded_root(x):
+    return np.sum(np.where(x > 1.0, np.sqrt(x), x * x + x))
+
+
+def guarded_power(x):
+    return np.sum(np.where(x > 0.0, x**0.5 + x**-1.5, x))
+
+
+def guarded_quotient(x):
+    return np.sum(np.where(x == 0.0, 1.0, np.sin(x) / x))
+
+
+def entropy(p):
+    return -np.sum(np.where(p > 0.0, p * np.log(p), 0.0))
+
+
+def elu(x):
+    return np.sum(np.where(x > 0.0, x, np.exp(x) - 1.0))
+
+
+def by_maximum(x):
+    return np.sum(np.maximum(np.log(x), -3.0))
+
+
+def by_clip(x):
+    return np.sum(np.clip(1.0 / x, -2.0, 2.0))
+
+
+def by_mask(x):
+    root = np.sqrt(x)
+    return np.sum(root[x > 0.5]) + np.sum((x > 0.5) * root)
+
+
+def by_reduction(x):
+    return np.max(np.sqrt(x))
+
+
+def written_over(x):
+    y = np.log(x)
+    y[0] = 3.0
+    return np.sum(y * x)
+
+
+def row_norms(x):
+    r = np.sqrt(np.sum(np.reshape(x, (2, -1)) ** 2, axis=-1))
+    return np.sum(np.where(r > 0.1, r, 0.1))
+
+
+def infinite_branch(x):
+    return np.sum(np.where(x > 0.0, 2.0 * x, x * np.inf))
+
+
+def sigmoid(x):
+    return np.sum(1.0 / (1.0 + np.exp(-x)))
+
+
+def power_of_a_sigmoid(x):
+    return np.sum(3.0 * (2.0 + np.exp(x)) ** -2)
+
+
+def hyperbolic_secant(x):
+    return np.sum(2.0 / np.cosh(x))
+
+
+def gumbel(x):
+    return np.sum(np.exp(-np.exp(-x)))
+
+
+def in_a_loop(x):
+    total = 0.0
+    for i in range(3):
+        total = total + np.sum(np.where(x > 0.0, np.log(x) * i, x))
+    return total
+
+
+CASES = [
+    (guarded_root, [0.0, 0.5, 4.0], [1.0, 2.0, 0.25]),
+    (guarded_power, [0.0, -1.0, 1.0], [1.0, 1.0, -1.0]),
+    (guarded_quotient, [0.0, np.pi], [0.0, -1 / np.pi]),
+    (entropy, [0.0, 1.0, np.e], [0.0, -1.0, -2.0]),
+    (elu, [800.0, -1.0], [1.0, np.exp(-1.0)]),
+    (by_maximum, [0.0, 0.01, 2.0], [0.0, 0.0, 0.5]),
+    (by_clip, [0.0, 0.1, 4.0], [0.0, 0.0, -0.0625]),
+    (by_mask, [0.0, 0.25, 4.0], [0.0, 0.0, 0.5]),
+    (by_reduction, [0.0, 4.0], [0.0, 0.25]),
+    (written_over, [0.0, 1.0], [3.0, 1.0]),
+    (row_norms, [0.0, 0.0, 3.0, -4.0], [0.0, 0.0, 0.6, -0.8]),
+    (infinite_branch, [1.0, 2.0], [2.0, 2.0]),
+    (sigmoid, [-800.0, 0.0], [0.0, 0.25]),
+    (power_of_a_sigmoid, [800.0, 0.0], [0.0, -6.0 / 27.0]),
+    (hyperbolic_secant, [-800.0, 0.0], [0.0, 0.0]),
+    (gumbel, [-800.0, 0.0], [0.0, np.exp(-1.0)]),
+    (in_a_loop, [0.0, 0.5], [3.0, 6.0]),
+]
+
+
+@pytest.mark.parametrize(("f", "x", "expected"), CASES, ids=lambda v: str(v)[:24])
+@pytest.mark.parametrize("optimize", [True, False])
+def test_gradient(f, x, expected, optimize):
+    found = sct.grad(f, optimize=optimize)(np.array(x))
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+def slope(f):
+    """The sum of the elements of a gradient: its derivative is the second one."""
+    f_grad = sct.grad(f)
+
+    def summed(x):
+        return np.sum(f_grad(x))
+
+    return summed
+
+
+SECOND = [
+    (guarded_root, [0.0, 0.5, 4.0], [2.0, 2.0, -0.25 * 4.0**-1.5]),
+    (entropy, [0.0, 0.5], [0.0, -2.0]),
+    (elu, [800.0, -1.0], [0.0, np.exp(-1.0)]),
+    (sigmoid, [-800.0, 0.0], [0.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize(("f", "x", "expected"), SECOND, ids=lambda v: str(v)[:24])
+def test_second_derivative(f, x, expected):
+    found = sct.grad(slope(f))(np.array(x))
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+def square_of_a_log(x):
+    return np.sum(np.where(x > 0.0, np.log(x) ** 2, 0.0))
+
+
+def test_an_adjoint_that_happens_to_be_zero_still_has_a_derivative():
+    # (log x)**2 at 1: the adjoint of the logarithm is 0 there, and changes.
+    found = sct.grad(slope(square_of_a_log))(np.array([0.0, 1.0, 2.0]))
+    expected = [0.0, 2.0, 0.5 * (1.0 - np.log(2.0))]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def missing(w, x, y):
+    return np.sum(np.where(np.isnan(y), 0.0, (y - x * w) ** 2))
+
+
+def test_missing_data():
+    x, y = np.array([1.0, 2.0, np.nan]), np.array([2.0, 3.0, np.nan])
+    # 2 * (w * x - y) * x, summed over what is there.
+    assert sct.grad(missing)(0.5, x, y) == 2 * (-1.5 * 1.0 - 2.0 * 2.0)
+
+
+def not_cut(x):
+    return np.sum(np.sqrt(x)) + np.sum(np.log1p(np.exp(x)))
+
+
+def test_what_is_not_constant_stays_infinite_or_nan():
+    found = sct.grad(not_cut)(np.array([0.0, 800.0]))
+    # Where the value itself overflows, no derivative is made up.
+    assert np.isinf(found[0]) and np.isnan(found[1])
+
+
+def distances(x):
+    d = x[:, None] - x[None, :]
+    return np.sum(np.sqrt(np.sum(d * d, axis=-1)))
+
+
+def root_mean_square(x):
+    return np.mean(x**2) ** 0.5
+
+
+def sum_of_squares(x):
+    total = 0.0
+    for i in range(3):
+        total = total + x[i] ** 2 / 4.0
+    return np.sqrt(total)
+
+
+def test_norms_written_by_hand():
+    x = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]])
+    far = 2.0 * np.array([[-1.6, -0.8], [0.6, 1.8], [1.0, -1.0]])
+    np.testing.assert_allclose(sct.grad(distances)(x), far, rtol=1e-12)
+    _, dot = sct.jvp(distances)(x, x_dot=np.eye(3, 2))
+    np.testing.assert_allclose(dot, np.sum(far * np.eye(3, 2)), rtol=1e-12)
+    for f in (root_mean_square, sum_of_squares):
+        np.testing.assert_array_equal(sct.grad(f)(np.zeros(3)), np.zeros(3))
+        sct.check_grads(f, np.array([1.0, -2.0, 0.5]))
+
+
+def weighted(x, w):
+    return np.sqrt(np.sum(w * x**2))
+
+
+def test_a_factor_that_is_differentiated_makes_no_square():
+    with np.errstate(divide="ignore"):
+        _, w_bar = sct.grad(weighted, wrt=("x", "w"))(np.ones(1), np.zeros(1))
+    assert np.isinf(w_bar[0])
+
+
+def test_single_precision_stays():
+    x = np.array([-800.0, 1.0], np.float32)
+    assert sct.grad(sigmoid)(x).dtype == np.float32
+    assert sct.grad(distances)(x[:, None]).dtype == np.float32
+
+
+def plain(x, y):
+    return np.sum(np.sqrt(x) / y + np.exp(x) * np.log(y))
+
+
+def test_nothing_is_cut_without_need():
+    assert "cut(" not in sct.source(sct.grad(plain, wrt=("x", "y")))
