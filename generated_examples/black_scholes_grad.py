@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from generated_examples.scalars import normal_cdf
 
 __all__ = ["black_scholes_grad"]
@@ -76,5 +74,5 @@ def normal_cdf_grad(x: float, *, out_bar: float = 1.0) -> float:
     # L32: return 0.5 * (1.0 + math.erf(x / math.sqrt(2.0)))
     sum_bar = 0.5 * out_bar
     quot_bar = 2.0 / math.sqrt(math.pi) * sum_bar * math.exp(-(x / sqrt) * (x / sqrt))
-    x_bar = np.sum(quot_bar / sqrt)
+    x_bar = quot_bar / sqrt
     return x_bar

@@ -34,11 +34,11 @@ def gaussian_mixture_grad(weights, means, scales, x, *, out_bar=1.0):
     weights_bar = matmul_adjoint_b(matmul_bar, density, weights)
     # L75: density = np.exp(-0.5 * z**2) / (scales * np.sqrt(2.0 * np.pi))
     exp_bar = density_bar / prod
-    scales_bar = unbroadcast(unbroadcast(-exp_bar * density, prod) * sqrt, scales)
-    z_bar = -1.0 * (unbroadcast(exp_bar, exp) * exp) * z
+    scales_bar = unbroadcast(-exp_bar * density, prod) * sqrt
+    z_bar = -1.0 * (exp_bar * exp) * z
     # L74: z = (x[:, None] - means) / scales
     diff_bar = z_bar / scales
-    scales_bar = scales_bar + unbroadcast(-diff_bar * z, scales)
+    scales_bar += unbroadcast(-diff_bar * z, scales)
     means_bar = unbroadcast(-unbroadcast(diff_bar, diff), means)
     return weights_bar, means_bar, scales_bar
 

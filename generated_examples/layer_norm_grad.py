@@ -38,7 +38,7 @@ def layer_norm_grad(x, gain, shift, eps=1e-05, *, out_bar=1.0):
     diff_bar = unbroadcast(prod_bar * gain, diff)
     mean_bar = np.sum(-diff_bar, axis=-1, keepdims=True)
     # L89: var = np.var(x, axis=-1, keepdims=True)
-    rows_bar = 2.0 * var_bar / (size_along(x, -1) - 0)
+    rows_bar = 2.0 * var_bar / size_along(x, -1)
     x_bar = diff_bar + rows_bar * (x - np.mean(x, -1, keepdims=True))
     # L88: mean = np.mean(x, axis=-1, keepdims=True)
     x_bar = broadcast_like(x_bar + mean_bar / size_along(x, -1), x)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 __all__ = ["normal_cdf_value_and_grad"]
 
 
@@ -24,5 +22,5 @@ def normal_cdf_value_and_grad(x: float, *, out_bar: float = 1.0) -> tuple[float,
     # L32: return 0.5 * (1.0 + math.erf(x / math.sqrt(2.0)))
     sum_bar = 0.5 * out_bar
     quot_bar = 2.0 / math.sqrt(math.pi) * sum_bar * math.exp(-(x / sqrt) * (x / sqrt))
-    x_bar = np.sum(quot_bar / sqrt)
+    x_bar = quot_bar / sqrt
     return 0.5 * (1.0 + math.erf(x / sqrt)), x_bar

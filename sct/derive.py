@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import importlib
 import types
 from dataclasses import dataclass, field, replace
 
@@ -324,8 +325,8 @@ class Differentiation:
         elif kind == "helper":
             value, wish = HELPERS[name], name
         else:
-            value = {"numpy": np}.get(name) or __import__(name)
-            wish = "np" if name == "numpy" else name
+            value = importlib.import_module(name)
+            wish = "np" if name == "numpy" else name.rpartition(".")[2]
             if name not in self._modules:
                 self._modules[name] = self._spelled(value, wish)
             if self._modules[name]:

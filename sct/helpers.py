@@ -6,19 +6,29 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable, Collection
 
 from . import runtime, runtime_operators, runtime_rules
 
-# What `runtime` holds, any derivative may need; the others, rules and operators.
-MODULES = (runtime, runtime_rules, runtime_operators)
+HELPERS: dict[str, Callable] = {}
+# Helpers whose result shares no memory with what they are given.
+NEW: set[Callable] = set()
 
-HELPERS = {
-    name: value
-    for module in MODULES
-    for name, value in vars(module).items()
-    if isinstance(value, (types.FunctionType, type))
-    and value.__module__ == module.__name__
-}
+
+def add(module: types.ModuleType, new: Collection[Callable] = ()) -> None:
+    """Take what a module defines for helpers, and those that `new` names for `NEW`."""
+    NEW.update(new)
+    for name, value in vars(module).items():
+        if isinstance(value, (types.FunctionType, type)):
+            if value.__module__ == module.__name__:
+                HELPERS[name] = value
+
+
+# What `runtime` holds, any derivative may need; the others, rules and operators.  Rules
+# for packages that need not be there add helpers of their own.
+add(runtime)
+add(runtime_rules)
+add(runtime_operators)
 
 
 def is_helper(value: object) -> bool:

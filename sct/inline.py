@@ -69,10 +69,12 @@ def instantiate(
         is not put together from parts, that one under an empty name.
     """
     tree = rule.tree
+    omitted = set(_defaults(rule.function)) - set(values)
     known = {p: grammar.constant(d) for p, d in _defaults(rule.function).items()}
     known.update(values)
     questions = {templates.nearer: nearer, templates.is_square: is_square}
-    facts = rank, is_complex, functools.partial(_answer, rule, known, questions)
+    answer = functools.partial(_answer, rule, known, questions)
+    facts = rank, is_complex, answer, wanted
     body = _decide(grammar.clone(tree.body), known, facts)
     returned = body.pop().value
     if rule.joint:
@@ -88,7 +90,8 @@ def instantiate(
     renamed = {n: fresh(n) for n in sorted(own)}
 
     def substitute(node: gast.AST) -> gast.AST:
-        return _Substitute(known, renamed, lambda n: outer(n, rule)).visit(node)
+        work = _Substitute(known, omitted, renamed, lambda n: outer(n, rule))
+        return work.visit(node)
 
     body = [substitute(s) for s in body]
     return body, {p: substitute(e) for p, e in results.items()}
@@ -152,6 +155,8 @@ def _truth(test, known, facts) -> bool | None:
     if isinstance(test, gast.Compare) and len(test.ops) == 1:
         left, right = _value(test.left, known), _value(test.comparators[0], known)
         none = isinstance(test.comparators[0], gast.Constant) and right == (None,)
+        if none and isinstance(test.left, gast.Name) and test.left.id in facts[3]:
+            return isinstance(test.ops[0], gast.IsNot)
         if left is not None and right is not None:
             return _compare(test.ops[0], left[0], right[0])
         if none and isinstance(test.left, gast.Name):
@@ -253,8 +258,9 @@ def _folded(body, results):
 class _Substitute(gast.NodeTransformer):
     """Parameters by operands, locals by fresh names, globals by emitted names."""
 
-    def __init__(self, values, renamed, outer):
-        self.values, self.renamed, self.outer = values, renamed, outer
+    def __init__(self, values, omitted, renamed, outer):
+        self.values, self.omitted = values, omitted
+        self.renamed, self.outer = renamed, outer
 
     def visit_Name(self, node):
         if node.id in self.renamed:
@@ -267,7 +273,9 @@ class _Substitute(gast.NodeTransformer):
         """Literals are computed: ``x ** (3 - (3 != 0))`` is ``x ** 2``."""
         self.generic_visit(node)
         left, right = _value(node.left, {}), _value(node.right, {})
-        if isinstance(node.op, gast.Pow) and right in ((1,), (1.0,)):
+        if isinstance(node.op, (gast.Pow, gast.Div)) and right in ((1,), (1.0,)):
+            return node.left
+        if isinstance(node.op, gast.Sub) and right == (0.0,) and left is None:
             return node.left
         if isinstance(node.op, gast.Sub) and left is not None and right is not None:
             return _number(left[0] - right[0])
@@ -283,7 +291,16 @@ class _Substitute(gast.NodeTransformer):
         return node
 
     def visit_Call(self, node):
-        """``np.expand_dims(g, 1)`` of a literal axis is ``g[:, None]``."""
+        """``np.expand_dims(g, 1)`` of a literal axis is ``g[:, None]``.
+
+        An argument that is passed on under its own name, as in ``f(x, axis=axis)``, is
+        left out where the call at hand leaves it out.
+        """
+        node.keywords = [
+            k
+            for k in node.keywords
+            if not (k.arg in self.omitted and getattr(k.value, "id", "") == k.arg)
+        ]
         self.generic_visit(node)
         called = node.func.attr if isinstance(node.func, gast.Attribute) else ""
         axis = _value(node.args[1], {}) if called == "expand_dims" else None

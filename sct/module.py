@@ -319,8 +319,8 @@ class _Names:
                 text = _respell(text, other, called)
                 if called not in pending:
                     pending.append(called)
-            if "np." in text:
-                text = _respell(text, "np", self._import("np", "numpy", None))
+            for word, module in sorted(_helper_modules(helper).items()):
+                text = _respell(text, word, self._import(word, module, None))
             texts.append(text)
         return texts
 
@@ -365,6 +365,17 @@ def _helper_words(name: str) -> set[str]:
 
 
 @functools.cache
+def _helper_modules(name: str) -> dict[str, str]:
+    """The names that a helper has for modules."""
+    space = inspect.getmodule(HELPERS[name]).__dict__
+    return {
+        word: space[word].__name__
+        for word in _helper_words(name)
+        if isinstance(space.get(word), types.ModuleType)
+    }
+
+
+@functools.cache
 def _helper_calls(name: str) -> list[str]:
     return sorted((_helper_words(name) & {*HELPERS}) - {name})
 
@@ -402,6 +413,10 @@ def _import_groups(imports: list[tuple[str, str | None, str]]) -> list[list[str]
     renamed: dict[str, list[str]] = {}
     for module, attribute, name in imports:
         if attribute is None:
+            package, _, last = module.rpartition(".")
+            if package and last == name:
+                members.setdefault(package, []).append(name)
+                continue
             line = f"import {module}" + (f" as {name}" if name != module else "")
             plain.setdefault(module, []).append(line)
         elif attribute == name:

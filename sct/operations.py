@@ -28,6 +28,8 @@ BITWISE = (gast.BitOr, gast.BitAnd, gast.BitXor)
 # Of these keywords of ufuncs derivatives do not depend: precision, and order in memory.
 LAYOUT = frozenset({"dtype", "order", "subok"})
 DISPATCHERS = (type(np.sum), type(np.dot))
+# The packages in whose modules nobody binds a name anew.
+FIXED = frozenset({"math", "numpy", "scipy"})
 OPAQUE = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
@@ -58,6 +60,8 @@ class Operation:
         The arguments as given, the owner of a method first.
     problem : str
         Why the rule that there is does not fit the call.
+    known : object
+        What an attribute of a library's module is, `MISSING` for any other.
     refused : Operation or None
         For a ``"call"`` of a NumPy function that a rule does not fit: what to refuse
         when its source cannot be followed either.
@@ -73,6 +77,7 @@ class Operation:
     inputs: tuple[gast.AST, ...] = ()
     keywords: Mapping[str, gast.AST] = field(default_factory=dict)
     problem: str = ""
+    known: object = MISSING
     refused: Operation | None = None
 
 
@@ -202,8 +207,10 @@ def _display(value: gast.Tuple | gast.List | gast.Dict) -> Operation:
 def _attribute(value: gast.Attribute, resolve: Resolver) -> Operation:
     if grammar.root(value) in resolve.structures and resolve(value) is MISSING:
         return _part(value)
-    if resolve(value) is not MISSING or value.attr in templates.PROPERTIES_CONSTANT:
-        return Operation("constant", value)
+    found = resolve(value)
+    if found is not MISSING or value.attr in templates.PROPERTIES_CONSTANT:
+        owner = getattr(resolve(value.value), "__name__", "").partition(".")[0]
+        return Operation("constant", value, known=found if owner in FIXED else MISSING)
     function = templates.PROPERTIES.get(value.attr)
     if function is not None:
         return _rule(function, value, [value.value])

@@ -7,7 +7,7 @@ then come closure cells, globals, builtins.  Objects decide, not spellings::
     Scope(function).resolve(<f>) is numpy.sin
 
 Nothing of the user's is ever called: attributes are read only of modules,
-classes, functions and ufuncs.
+classes, functions, ufuncs, and the distributions of SciPy.
 """
 
 from __future__ import annotations
@@ -139,13 +139,19 @@ STATIC = (
 
 
 def _attribute(owner: object, name: str) -> object:
-    if not isinstance(owner, STATIC):
+    if not isinstance(owner, STATIC) and not _is_distribution(owner):
         return MISSING
     try:
         return getattr(owner, name, MISSING)
     except ImportError:
         # Lazy modules import on access.
         return MISSING
+
+
+def _is_distribution(owner: object) -> bool:
+    """Whether an object is one of those in `scipy.stats`, such as ``stats.norm``."""
+    module = type(owner).__module__ or ""
+    return module.startswith("scipy.stats.") and not isinstance(owner, tuple)
 
 
 def canonical(obj: object) -> str:

@@ -21,7 +21,8 @@ PACKAGE = Path(__file__).parent.parent / "sct"
 LINES = """
 errors version questions
 runtime
-runtime_rules runtime_operators
+runtime_rules runtime_operators runtime_special
+runtime_stats
 helpers
 grammar layout
 names phrases renaming arguments

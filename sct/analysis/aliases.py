@@ -9,6 +9,7 @@ import numpy as np
 
 from sct import runtime, runtime_rules
 from sct.analysis.shapes import REDUCTIONS, TO_SCALAR, pointwise
+from sct.helpers import NEW
 from sct.operations import Operation
 from sct.resolve import MISSING
 
@@ -54,4 +55,5 @@ def is_fresh(op: Operation) -> bool:
         return isinstance(func, gast.Attribute) and func.attr == "copy"
     if callee.__hash__ is None or callee in UNCHANGED or "copy" in op.keywords:
         return False
-    return pointwise(op) or callee in FRESH
+    declared = op.rule is not None and op.rule.fresh
+    return declared or pointwise(op) or callee in FRESH or callee in NEW

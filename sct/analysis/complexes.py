@@ -58,7 +58,8 @@ def complex_names(
         if not targets or real or isinstance(op.node, UNDIFFERENTIATED):
             continue
         called = op.kind == "call" and makes_complex(unwrap(op.callee))
-        if called or is_complex(op.node, scope.lookup, local):
+        said = op.rule is not None and op.rule.result == "complex"
+        if called or said or is_complex(op.node, scope.lookup, local):
             found |= targets
         flows.append((grammar.values_read(op.node), targets))
     while found:

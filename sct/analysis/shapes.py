@@ -191,6 +191,8 @@ class Inference:
         )
         if expr.attr in ("ndim", "size"):
             return INTEGER
+        if isinstance(op.known, float):
+            return NUMBER
         if expr.attr == "shape" and owner is not None:
             return unknown(("shape", owner.shape), integer=True)
         if op.kind == "rule" and op.callee is np.transpose and owner is not None:
@@ -273,9 +275,10 @@ class Inference:
             return INTEGER
         if callee in TO_SCALAR:
             return NUMBER
-        if callee in REDUCTIONS and facts:
+        said = op.rule.result if op.rule is not None else ""
+        if facts and (callee in REDUCTIONS or said == "reduced"):
             return self._reduction(first, args, keywords, callee)
-        if callee in LIKE_FIRST and facts:
+        if facts and (callee in LIKE_FIRST or said == "first"):
             return first
         if callee in CONSTRUCTORS:
             literal = not any(grammar.names_read(a) for a in args)

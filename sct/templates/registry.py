@@ -23,15 +23,21 @@ adjoints; others need a rule of their own.
 The parameters of a rule are its primal's, in the same positions; what follows a
 parameter that the rule leaves out is keyword-only.  An argument that a rule does not
 name cannot be bound, so a call that gives it is refused and never misread.
+
+Rules for a package that need not be there stand in a module of their own, which is
+imported when something has been looked up in vain and the package is imported by then:
+whoever holds a function of SciPy's has imported SciPy.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
+import sys
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -98,6 +104,8 @@ class Rule:
     multilinear: bool = False
     wide: bool = False
     singular: str = ""
+    result: str = ""
+    fresh: bool = False
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -107,7 +115,7 @@ class Rule:
         signature = _primal_signature(self.function)
         if not isinstance(self.primal, types.FunctionType):
             return signature
-        theirs = inspect.signature(self.primal).parameters
+        theirs = _named_as(signature.parameters, self.primal)
         return signature.replace(
             parameters=[
                 p.replace(default=theirs[p.name].default)
@@ -149,8 +157,34 @@ class Rule:
         return self.kind == "tangent" and len(self.wrt) > 1 and single
 
 
-_rules: dict[int, Rule] = {}
-_tangents: dict[int, Rule] = {}
+_rules: dict[object, Rule] = {}
+_tangents: dict[object, Rule] = {}
+
+# Packages that need not be there, and the modules that hold rules for them.
+OPTIONAL = {
+    "scipy.special": "special",
+    "scipy.stats": "stats",
+}
+_registered: set[str] = set()
+
+
+def _key(primal: object) -> object:
+    """What tells an object from all others, and a bound method by what it is made of.
+
+    A bound method is a new object every time that it is looked up.
+    """
+    if isinstance(primal, types.MethodType):
+        return id(primal.__self__), id(primal.__func__)
+    return id(primal)
+
+
+def _register_imported() -> bool:
+    """Register the rules for packages imported since; whether there were any."""
+    found = [p for p in OPTIONAL if p in sys.modules and p not in _registered]
+    for package in found:
+        _registered.add(package)
+        importlib.import_module(f"{__package__}.{OPTIONAL[package]}")
+    return bool(found)
 
 
 def lookup(primal: object) -> Rule | None:
@@ -166,7 +200,10 @@ def lookup(primal: object) -> Rule | None:
     Rule or None
     """
     # A rule keeps its primal alive, so an id is never that of another object.
-    return _rules.get(id(primal))
+    found = _rules.get(_key(primal))
+    if found is None and _register_imported():
+        found = _rules.get(_key(primal))
+    return found
 
 
 def nearer(value: object, other: object) -> bool:
@@ -192,11 +229,13 @@ QUESTIONS = (nearer, is_square)
 
 def tangent_of(primal: object) -> Rule | None:
     """The rule of its own that an object has for its tangent, found by identity."""
-    return _tangents.get(id(primal))
+    lookup(primal)
+    return _tangents.get(_key(primal))
 
 
 def rules() -> Iterator[Rule]:
     """All registered rules, in order of registration."""
+    _register_imported()
     yield from _rules.values()
 
 
@@ -211,6 +250,8 @@ def adjoint(
     multilinear: bool = False,
     wide: bool = False,
     singular: str = "",
+    result: str = "",
+    fresh: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ..., *, out_bar)`` as the adjoint of `primals`.
 
@@ -221,7 +262,7 @@ def adjoint(
     wrt : tuple of str, optional
         The parameters that get an adjoint, in the order returned.  By default those
         without a default value.
-    zero, full, pointwise, linear, jointly, multilinear, wide, singular
+    zero, full, pointwise, linear, jointly, multilinear, wide, singular, result, fresh
         As in `Rule`; a pointwise rule is never `full`.
 
     Raises
@@ -233,7 +274,7 @@ def adjoint(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for primal in primals:
             _check(function, primal, bar=True)
-            _rules[id(primal)] = Rule(
+            _rules[_key(primal)] = Rule(
                 primal,
                 "adjoint",
                 function,
@@ -246,6 +287,8 @@ def adjoint(
                 multilinear,
                 wide,
                 singular,
+                result,
+                fresh,
             )
         return function
 
@@ -276,7 +319,7 @@ def elementwise(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for primal in primals:
             _check(function, primal, bar=False)
-            _rules[id(primal)] = Rule(
+            _rules[_key(primal)] = Rule(
                 primal,
                 "elementwise",
                 function,
@@ -319,7 +362,7 @@ def tangent(
                     f"rule `{function.__name__}` needs a keyword-only parameter "
                     "`x_dot` for each parameter `x` that has a tangent"
                 )
-            _tangents[id(primal)] = Rule(primal, "tangent", function, wrt)
+            _tangents[_key(primal)] = Rule(primal, "tangent", function, wrt)
         return function
 
     return register
@@ -339,7 +382,7 @@ def nondifferentiable(*primals: Any) -> Any:
         The first of them, so that this also decorates.
     """
     for primal in primals:
-        _rules[id(primal)] = Rule(primal, "zero")
+        _rules[_key(primal)] = Rule(primal, "zero")
     return primals[0]
 
 
@@ -348,6 +391,19 @@ def _primal_signature(function: Callable[..., Any]) -> inspect.Signature:
     seeds = {"out", "out_bar", *_dots(function).values()}
     inputs = [p for p in own.parameters.values() if p.name not in seeds]
     return own.replace(parameters=inputs)
+
+
+def _named_as(
+    names: Iterable[str], primal: types.FunctionType
+) -> dict[str, inspect.Parameter]:
+    """The parameters of a primal; what goes by position alone is named as in a rule."""
+    theirs = list(inspect.signature(primal).parameters.values())
+    nameless = [p for p in theirs if p.kind is p.POSITIONAL_ONLY]
+    given = list(names)[: len(nameless)]
+    return {
+        **dict(zip(given, nameless)),
+        **{p.name: p for p in theirs[len(nameless) :]},
+    }
 
 
 def _dots(function: Callable[..., Any]) -> dict[str, str]:
@@ -395,7 +451,7 @@ def _check(function: Callable[..., Any], primal: object, bar: bool) -> None:
         raise RuleError(f"{said} returns partials, so it takes no `out_bar`")
     if isinstance(primal, types.FunctionType):
         own = _primal_signature(function).parameters
-        theirs = inspect.signature(primal).parameters
+        theirs = _named_as(own, primal)
         placed = [n for n, p in own.items() if p.kind is not p.KEYWORD_ONLY]
         if placed != list(theirs)[: len(placed)] or not own.keys() <= theirs.keys():
             raise RuleError(

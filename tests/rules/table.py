@@ -5,6 +5,7 @@ Each row is a call ``primal(*args, **kwargs)`` away from kinks.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import operator
 from collections.abc import Callable
@@ -646,3 +647,8 @@ MORE = [
 ]
 
 ROWS = [*UFUNCS, *OPERATORS, *PYTHON, *REDUCTIONS, *LINALG, *ARRAYS, *HELPERS, *MORE]
+
+if importlib.util.find_spec("scipy"):
+    from .scipy_table import SCIPY
+
+    ROWS += SCIPY

@@ -1,0 +1,229 @@
+"""Arguments at which the rules of SciPy's functions are tested: data only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from .table import Row, between, binary, definite, normal, positive, unary, within
+
+
+def those(names: str) -> list[Callable[..., Any]]:
+    """The functions of `scipy.special` of these names that are installed."""
+    return [getattr(special, n) for n in names.split() if hasattr(special, n)]
+
+
+def large(*shape: int) -> np.ndarray:
+    return between(1.5, 4.0, *shape)
+
+
+def share(*shape: int) -> np.ndarray:
+    return between(0.1, 0.9, *shape)
+
+
+def minus(*shape: int) -> np.ndarray:
+    return -positive(*shape)
+
+
+REAL = "erf erfc erfi erfcx dawsn ndtr log_ndtr expit log_expit softplus cosm1 exprel"
+REAL += " exp2 exp10 expm1 sindg cosdg tandg j0 j1 i0 i1 i0e i1e"
+ABOVE = "gamma gammaln loggamma rgamma digamma factorial expi exp1 entr log1p cbrt"
+ABOVE += " spence y0 y1 k0 k1 k0e k1e"
+
+SPECIAL = [
+    *[row for f in those(REAL) for row in unary(f, normal)],
+    *[row for f in those(ABOVE) for row in unary(f, positive)],
+    *unary(special.erfinv, within(-0.9, 0.9)),
+    *unary(special.erfcinv, within(0.1, 1.9)),
+    *[row for f in those("ndtri logit ellipk ellipe") for row in unary(f, share)],
+    *[row for f in those("ndtri_exp") for row in unary(f, minus)],
+    Row(special.ellipk, (np.array([-3.0, -1e-9, 0.0, 0.9]),)),
+    Row(special.ellipe, (np.array([-3.0, -1e-9, 0.0, 0.9]),)),
+    Row(special.spence, (np.array([0.2, 1.0 + 1e-9, 1.0, 3.0]),)),
+    Row(special.exprel, (np.array([-1e-9, 0.0, 1e-4]),)),
+    Row(special.cbrt, (minus(3),)),
+    Row(special.i1, (np.array([-1.0, 0.0, 1e-9]),)),
+    Row(special.digamma, (np.array([-1.5, -0.3, 40.0]),)),
+    *binary(special.owens_t, normal, normal),
+    *binary(special.beta, positive, positive),
+    *binary(special.betaln, positive, positive),
+    *binary(special.poch, positive, positive),
+    *binary(special.binom, large, positive),
+    *binary(special.xlogy, normal, positive),
+    *binary(special.xlog1py, normal, positive),
+    *binary(special.rel_entr, positive, positive),
+    *binary(special.kl_div, positive, positive),
+    *binary(special.boxcox, positive, normal),
+    *binary(special.boxcox1p, positive, normal),
+    *binary(special.huber, within(0.5, 0.9), large),
+    *binary(special.huber, large, share),
+    *binary(special.pseudo_huber, positive, normal),
+    *binary(special.gammainc, positive, positive),
+    *binary(special.gammaincc, positive, positive),
+    *binary(special.gammaincinv, large, share),
+    *binary(special.gammainccinv, large, share),
+    Row(special.comb, (large(3), positive(3))),
+    Row(special.boxcox, (positive(4), np.array([0.0, 1e-9, -1e-4, 1.0]))),
+    *[
+        Row(f, (np.array([0.3, 1.0, 20.0, 300.0]), np.array([0.2, 9.0, 15.0, 290.0])))
+        for f in those("gammainc gammaincc")
+    ],
+    *[
+        Row(f, (positive(*a), positive(*b), share(*x)))
+        for f in those("betainc betaincc")
+        for a, b, x in (((), (), ()), ((3,), (3,), (3,)), ((2, 1), (3,), ()))
+    ],
+    *[
+        Row(f, (large(*a), large(*b), share(*x)))
+        for f in those("betaincinv")
+        for a, b, x in (((), (), ()), ((3,), (3,), (3,)), ((2, 1), (3,), ()))
+    ],
+    *[
+        Row(f, (np.array([40.0, 0.5, 3.0]), np.array([2.0, 60.0, 0.2]), np.full(3, x)))
+        for f in those("betainc")
+        for x in (0.02, 0.5, 0.97)
+    ],
+    Row(special.lambertw, (share(3),)),
+    Row(special.inv_boxcox, (positive(3), 0.4)),
+    Row(special.inv_boxcox1p, (positive(3), 0.4)),
+    *[Row(special.polygamma, (n, positive(3))) for n in (0, 1, 2)],
+    Row(special.multigammaln, (large(2, 3), 3)),
+    Row(special.multigammaln, (np.float64(2.3), 2)),
+    Row(special.zeta, (2.5, positive(3))),
+    *[Row(special.expn, (n, positive(3))) for n in (1, 2, np.array([1, 2, 3]))],
+    *[
+        Row(f, (v, positive(3)))
+        for f in those("jv yv iv ive kv kve")
+        for v in (0, 1, 2, 0.5, np.array([0.0, 1.0, 2.5]))
+    ],
+    Row(special.ive, (1, minus(3))),
+    *[Row(f, (n, positive(3))) for f in those("yn kn") for n in (0, 1, 2)],
+    Row(special.hyp2f1, (0.5, 1.5, 2.0, share(3))),
+    Row(special.hyp1f1, (0.5, 1.5, normal(3))),
+    Row(special.hyp0f1, (1.5, normal(3))),
+    *[
+        Row(f, (n, between(-1.0, 1.0, 3)))
+        for f in those(
+            "eval_legendre legendre_p eval_chebyt eval_chebyu eval_laguerre "
+            "eval_hermite eval_hermitenorm"
+        )
+        for n in (0, 1, 2, 5)
+    ],
+    Row(special.eval_hermite, (np.array([0, 1, 4]), normal(3))),
+    Row(special.eval_legendre, (np.array([0, 1, 4]), share(3))),
+    *[
+        Row(f, (n, 1.5, normal(3)))
+        for f in those("eval_gegenbauer eval_genlaguerre")
+        for n in (0, 1, 4)
+    ],
+    *[Row(special.eval_jacobi, (n, 0.5, 1.5, share(3))) for n in (0, 1, 4)],
+    *[
+        Row(f, (normal(2, 3),), kwargs)
+        for f in those("logsumexp softmax log_softmax")
+        for kwargs in ({}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)})
+    ],
+    *[
+        Row(special.logsumexp, (normal(2, 3),), kwargs)
+        for kwargs in (
+            {"keepdims": True},
+            {"axis": 1, "keepdims": True},
+            {"b": positive(2, 3)},
+            {"axis": 1, "b": positive(3)},
+            {"axis": 0, "b": positive(2, 1), "keepdims": True},
+        )
+    ],
+    Row(special.logsumexp, (np.array([-np.inf, 0.3, -np.inf]),)),
+    Row(special.logsumexp, (np.array([1000.0, 999.0]),)),
+    *[
+        Row(f, (normal(3).astype(np.float32),))
+        for f in those("erf ndtr expit i1 softmax logsumexp")
+    ],
+    *[Row(f, (positive(3).astype(np.float32),)) for f in those("gammaln digamma k1")],
+]
+
+# Where a location and a scale may follow.
+_SCALED = ({}, {"loc": 0.1}, {"loc": 0.1, "scale": 1.3})
+_LOGS = ("logpdf", "pdf")
+
+STATS = [
+    *[
+        Row(getattr(stats.norm, m), (normal(3), *rest))
+        for m in ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf")
+        for rest in ((), (0.3,), (normal(2, 1), positive(2, 1)))
+    ],
+    *[
+        Row(getattr(stats.norm, m), (share(3), *rest))
+        for m in ("ppf", "isf")
+        for rest in ((), (0.3,), (normal(2, 1), positive(2, 1)))
+    ],
+    *[
+        Row(getattr(stats.t, m), (np.array([-1.2, 0.4, 2.0]), df), kwargs)
+        for m in (*_LOGS, "cdf", "sf", "logcdf", "logsf")
+        for df in (3.5, positive(3))
+        for kwargs in _SCALED
+    ],
+    *[
+        Row(getattr(getattr(stats, d), m), (large(3), *shapes), kwargs)
+        for d, shapes in (
+            ("gamma", (1.7,)),
+            ("chi2", (3.5,)),
+            ("lognorm", (0.8,)),
+            ("expon", ()),
+            ("laplace", ()),
+            ("logistic", ()),
+            ("cauchy", ()),
+        )
+        for m in (*_LOGS, "cdf", "sf")
+        for kwargs in _SCALED
+    ],
+    *[
+        Row(getattr(stats.beta, m), (between(0.2, 0.8, 3), 1.7, positive(3)), kwargs)
+        for m in (*_LOGS, "cdf", "sf")
+        for kwargs in _SCALED
+    ],
+    *[
+        Row(getattr(stats.poisson, m), (np.array([0, 2, 5]), positive(3)))
+        for m in ("logpmf", "pmf", "cdf", "sf")
+    ],
+    Row(stats.poisson.logpmf, (3, positive(3), 1)),
+    *[
+        Row(getattr(stats.binom, m), (np.array([0, 2, 5]), 5, share(3)))
+        for m in ("logpmf", "pmf")
+    ],
+    *[
+        Row(getattr(stats.bernoulli, m), (np.array([0, 1, 1]), share(3)))
+        for m in ("logpmf", "pmf")
+    ],
+    *[
+        row
+        for m in _LOGS
+        for f in (getattr(stats.multivariate_normal, m),)
+        for row in (
+            Row(f, (normal(3),)),
+            Row(f, (normal(3), normal(3), definite(3, 3)), wrt=("x", "mean")),
+            Row(f, (normal(2, 3), normal(3), definite(3, 3)), wrt=("x", "mean")),
+            Row(f, (normal(2, 2, 3), normal(3)), {"cov": positive()}),
+            Row(f, (normal(2, 3), normal(3), positive(3))),
+            Row(f, (normal(4), None, positive())),
+            Row(f, (normal(2, 3), None, definite(3, 3)), {}, ("cov",), True),
+        )
+    ],
+    *[
+        Row(getattr(stats.dirichlet, m), (np.array([0.2, 0.3]), positive(3)))
+        for m in _LOGS
+    ],
+    *[
+        Row(
+            getattr(stats.dirichlet, m),
+            (np.array([[0.2, 0.1], [0.3, 0.4], [0.5, 0.5]]), positive(3)),
+            {},
+            ("alpha",),
+        )
+        for m in _LOGS
+    ],
+]
+
+SCIPY = [*SPECIAL, *STATS]
