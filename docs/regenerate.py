@@ -42,16 +42,16 @@ def swing(x: float, v: float, n: int) -> float:
     return x * x
 """
 ORDER = """
-api operators transform deferred check cli store module arguments errors
+api operators control transform deferred check cli store module arguments errors
 parse resolve entry normalise fence imports generators iterators edits ordering
 desugar hoist unpack patterns attempts comprehensions iterate exits anf lives
 lift writeout understanding meanings classes objects attributes beyond sums
 containers components unroll specialise known operations refusals structures
 inplace sharing views prepare
-purity questions derive assemble unseen drivers
+purity questions derive assemble unseen draft drivers implicit
 adjoint inline contents storage recompute reverse forward polish emit phrases layout
-runtime runtime_rules runtime_operators runtime_special runtime_stats helpers
-grammar names renaming writer version
+runtime runtime_rules runtime_operators runtime_control runtime_special runtime_stats
+helpers grammar names renaming writer version
 """.split()
 
 

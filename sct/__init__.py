@@ -2,16 +2,19 @@
 
 from sct.api import grad, jvp, value_and_grad, vjp
 from sct.check import check_grads
+from sct.control import checkpoint
 from sct.errors import (
     ArgumentError,
     CheckError,
+    ConvergenceError,
     NonDifferentiableError,
     RuleError,
     SctError,
     SourceError,
     UnsupportedError,
 )
-from sct.operators import elementwise_grad, hessian, jacobian, pullback
+from sct.operators import elementwise_grad, hessian, hvp, jacobian, pullback
+from sct.runtime_control import fixed_point, root, stop_gradient
 from sct.store import save, source
 from sct.templates import adjoint, elementwise, nondifferentiable, tangent
 from sct.version import __version__
@@ -19,6 +22,7 @@ from sct.version import __version__
 __all__ = [
     "ArgumentError",
     "CheckError",
+    "ConvergenceError",
     "NonDifferentiableError",
     "RuleError",
     "SctError",
@@ -27,16 +31,21 @@ __all__ = [
     "__version__",
     "adjoint",
     "check_grads",
+    "checkpoint",
     "elementwise",
     "elementwise_grad",
+    "fixed_point",
     "grad",
     "hessian",
+    "hvp",
     "jacobian",
     "jvp",
     "nondifferentiable",
     "pullback",
+    "root",
     "save",
     "source",
+    "stop_gradient",
     "tangent",
     "value_and_grad",
     "vjp",

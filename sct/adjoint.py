@@ -92,6 +92,8 @@ class Derived:
         In forward mode, the function that gives value and tangent.
     dots : dict
         Active parameter → the keyword by which `jvp` takes its tangent.
+    implicit : bool
+        Whether `grad` takes the result, and the parameters of what was solved for it.
     """
 
     parameters: tuple[str, ...]
@@ -102,6 +104,7 @@ class Derived:
     seed: str = "out_bar"
     jvp: str = ""
     dots: Mapping[str, str] = field(default_factory=dict)
+    implicit: bool = False
 
 
 @dataclass
@@ -1154,6 +1157,10 @@ class _Line:
         args = [grammar.clone(a) for a in node.args]
         keywords = [gast.keyword(k.arg, grammar.clone(k.value)) for k in node.keywords]
         self.read(*(n for n in grammar.names_read(node) if n in self.before))
+        if derived.implicit:
+            (target,) = grammar.writes(self.step.stmt)
+            self.read(target, new=True)
+            args[:2] = [grammar.name(target)]
         if derived.fwd:
             tape = self.owner._fresh(f"{_stem(node.func)}_tape")
             forward = gast.Call(grammar.name(derived.fwd), args, keywords)

@@ -161,8 +161,6 @@ def vjp(
         f, wrt, "vjp", has_aux, verbose=verbose, save=save, optimize=optimize
     )
 
-    return derivative(f, wrt, "vjp", verbose=verbose, save=save, optimize=optimize)
-
 
 def jvp(
     f: Callable,

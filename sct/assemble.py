@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import gast
 
-from sct import emit, grammar, polish
+from sct import emit, grammar, polish, runtime
 from sct.adjoint import Derived
 from sct.analysis import dataflow
 from sct.arguments import parameter_names
@@ -27,6 +27,9 @@ from sct.operations import unwrap
 from sct.refusals import KEPT_VALUE
 from sct.reverse import BACKWARD, FORWARD, Sweeps
 from sct.sharing import stores
+
+# What sees to it that an argument is a float or an array of floats.
+INEXACT = (runtime.check_inexact, runtime.check_scalars)
 
 
 class Assembly:
@@ -154,12 +157,25 @@ class Assembly:
         """Checks that some parameters are numbers, and others not integers."""
         before: list[gast.AST] = []
         scalars = [p for p in self.work.wrt if p in numbers]
-        rest = [p for p in self.work.wrt if p in undeclared - numbers]
+        rest = undeclared - numbers - self._checked_already()
+        rest = [p for p in self.work.wrt if p in rest]
         if scalars:
             before.append(self._check("check_scalars", [self._quoted_name()], scalars))
         if rest:
             before.append(self._check("check_inexact", [], rest))
         return before
+
+    def _checked_already(self) -> set[str]:
+        """The parameters that the function, a derivative itself, sees to."""
+        calls = [s.value for s in self.work.fn.body if isinstance(s, gast.Expr)]
+        return {
+            k.arg
+            for call in calls
+            if isinstance(call, gast.Call)
+            and self.work.operation(call).callee in INEXACT
+            for k in call.keywords
+            if grammar.is_name(k.value, k.arg)
+        }
 
     def _quoted_name(self) -> gast.AST:
         return grammar.constant(self.work.normal.source.name)
@@ -444,6 +460,27 @@ class TangentAssembly(Assembly):
         fn = polish.early_returns(work.optimised(fn))
         _fold_returns(fn.body)
         fn.body.insert(0, gast.Expr(grammar.constant(self._told())))
+        return self._unit(name, fn)
+
+    def product(self, name: str, said: str) -> Unit:
+        """The function that returns the tangent alone, along what `v` gives."""
+        work = self.work
+        body = work.tangents()
+        last = body[-1]
+        body[-1] = grammar.located(gast.Return(last.value.elts[1]), last)
+        lead = element_names(work.normal)
+        dots = [work.seeds[p] for p in work.wrt]
+        if dots != [work.packed]:
+            parts = [grammar.name(n, store=True) for n in dots]
+            whole = gast.Tuple(parts, gast.Store())
+            lead.append(grammar.assign(whole, grammar.name(work.packed)))
+        args = own_parameters(work.normal)
+        args.kwonlyargs.append(gast.Name(work.packed, gast.Param(), None, None))
+        args.kw_defaults.append(None)
+        body = [*lead, *self._checked_seeds(), *body]
+        fn = polish.early_returns(work.optimised(self._function(name, args, body)))
+        _fold_returns(fn.body)
+        fn.body.insert(0, gast.Expr(grammar.constant(emit.wrap_docstring(said))))
         return self._unit(name, fn)
 
     def _checked_seeds(self) -> list[gast.AST]:

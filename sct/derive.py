@@ -46,16 +46,19 @@ from sct.analysis.squares import squares
 from sct.analysis.standing import standing
 from sct.arguments import parameter_names
 from sct.assemble import Assembly, TangentAssembly, computes_much
+from sct.control import is_checkpointed
 from sct.entry import entry
 from sct.errors import SctError, led_to, unsupported
 from sct.forward import tangents
 from sct.helpers import HELPERS, is_helper
+from sct.implicit import Solved, adjoint_of_solution, tangent_of_solution
 from sct.inplace import in_place_forms
 from sct.known import options, with_options
 from sct.module import Unit
 from sct.names import Names, used_names
 from sct.normalise import Normal, normalise
 from sct.operations import (
+    SOLVERS,
     Operation,
     Resolver,
     bind_call,
@@ -67,7 +70,7 @@ from sct.operations import (
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.prepare import Prepared, prepare
-from sct.refusals import REPLACED, UNPAIRED
+from sct.refusals import REPLACED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
 from sct.reverse import Sweeps, sweeps
 from sct.sharing import alias_groups
@@ -129,17 +132,26 @@ class Program:
         normal = entry(function, wrt)
         if mode == "jvp":
             return self.with_tangent(normal, wrt, (), inner=False).jvp
-        key = (normal, wrt, ())
+        key = (normal, wrt, (), False)
         name = self.reserve(f"{normal.source.name}_{SUFFIX[mode]}", normal)
         self.units[name] = None
         self.running[key] = self.split_names(normal, wrt)
-        work = Differentiation(self, normal, wrt, (), mode=mode, single=single, aux=aux)
+        work = Differentiation(
+            self,
+            normal,
+            wrt,
+            (),
+            mode=mode,
+            single=single,
+            aux=aux,
+        )
         unit = Assembly(work).joint(name)
         derived = self.running.pop(key)
         if key in self.recursive:
             self.sweeps_apart(normal, wrt, (), derived)
             self.done[key] = derived
-            unit = unit if aux else Assembly(work).wrapper(name, derived)
+            if not aux:
+                unit = Assembly(work).wrapper(name, derived)
         self.units[name] = unit
         return name
 
@@ -166,13 +178,41 @@ class Program:
             self.units[name] = TangentAssembly(work).whole(name)
         return self.done[key]
 
-    def called(self, normal: Normal, wrt: tuple[str, ...], statics: tuple) -> Derived:
-        """The derivative of a function that another one calls."""
-        key = (normal, wrt, statics)
+    def product(
+        self,
+        function: types.FunctionType,
+        wrt: tuple[str, ...],
+        name: str,
+        single: bool,
+        said: str,
+    ) -> str:
+        """Emit the product of the Jacobian of `function` with what `v` gives.
+
+        It is a function of its own, called `name`, which returns nothing else; `said`
+        is its docstring, with ``{v}`` for the vector.
+        """
+        normal = entry(function, wrt)
+        work = Differentiation(self, normal, wrt, (), mode="product", single=single)
+        name = self.reserve(name, normal)
+        self.units[name] = None
+        said = said.format(v=work.packed)
+        self.units[name] = TangentAssembly(work).product(name, said)
+        return name
+
+    def called(
+        self, normal: Normal, wrt: tuple[str, ...], statics: tuple, whole: bool = False
+    ) -> Derived:
+        """The derivative of a function that another one calls.
+
+        It is one function where both sweeps in one will do, and where the function is
+        marked by `sct.checkpoint` or must be `whole`.
+        """
+        whole = whole or is_checkpointed(normal.source.function)
+        key = (normal, wrt, statics, whole)
         if key in self.done:
             return self.done[key]
         if key in self.running:
-            if key not in self.recursive:
+            if key not in self.recursive and not whole:
                 self.recursive.add(key)
                 named = self.running[key]
                 fwd = self.reserve(named.fwd, normal)
@@ -186,9 +226,11 @@ class Program:
         before = dict(self.units)
         name = self.reserve(f"{normal.source.name}_grad", normal)
         self.units[name] = None
+        if whole:
+            self.running[key] = Derived(wrt, grad=name, seed=work.seed)
         unit = Assembly(work).joint(name)
         derived = self.running.pop(key)
-        if key in self.recursive or computes_much(unit.tree):
+        if key in self.recursive or not whole and computes_much(unit.tree):
             # What it calls has been emitted, for the two sweeps as well.
             calls = {n: u for n, u in self.units.items() if n not in {*before, name}}
             self.units = before
@@ -228,7 +270,7 @@ class Program:
 
     def sweeps_apart(self, normal, wrt, statics, derived: Derived) -> None:
         """Emit the two sweeps of a function under the names of `derived`."""
-        self.done[normal, wrt, statics] = derived
+        self.done[normal, wrt, statics, False] = derived
         work = Differentiation(
             self, normal, wrt, statics, mode="grad", single=True, inner=True
         )
@@ -274,7 +316,13 @@ class Differentiation:
         self._modules: dict[str, str | None] = {}
         self.fn = normal.fn
         self.single = self.single and len(self.wrt) == 1
-        if self.mode == "jvp":
+        self.forward = self.mode in ("jvp", "product")
+        if self.mode == "product":
+            self.packed = self._seed("v")
+            lone = {self.wrt[0]: self.packed} if self.single else {}
+            dots = {p: self._seed(f"{p}_dot") for p in self.wrt if p not in lone}
+            self.seeds = lone | dots
+        elif self.mode == "jvp":
             self.seeds = {p: self._seed(f"{p}_dot") for p in self.wrt}
         else:
             self.seed = self._seed(seed_name(normal))
@@ -394,6 +442,10 @@ class Differentiation:
         """The derivative of a call, and its arguments by parameter."""
         function = unwrap(op.callee)
         bound = bind_call(function, op.node)
+        if any(function is s for s in SOLVERS):
+            return self._solved(function, op, bound, active), bound
+        if is_checkpointed(function) and not purity.repeatable(function):
+            raise unsupported(self.normal.source, op.node, "this call", *UNREPEATABLE)
         wrt = tuple(
             p for p, a in bound.items() if isinstance(a, gast.Name) and a.id in active
         )
@@ -412,7 +464,7 @@ class Differentiation:
             known = options(function, bound, wrt)
             if known:
                 normal = with_options(normal, known)
-            if self.mode == "jvp":
+            if self.forward:
                 derived = self.program.with_tangent(normal, wrt, statics)
             else:
                 derived = self.program.called(normal, wrt, statics)
@@ -423,6 +475,32 @@ class Differentiation:
             if name:
                 self.unit_name(name)
         return derived, bound
+
+    def _solved(self, solver, op: Operation, bound, active) -> Derived:
+        """The derivative of ``sct.fixed_point(g, z0, x)`` and its like."""
+        given = next(iter(bound.values()))
+        g = unwrap(self.resolve(given))
+        if not isinstance(g, types.FunctionType):
+            raise unsupported(self.normal.source, op.node, "this call", *UNSOLVED)
+        params = [a for p, a in bound.items() if p.startswith("params_")]
+        which = [grammar.is_name(a) and a.id in active for a in params]
+        call = Solved(
+            solver,
+            g,
+            tuple(k for k, given in enumerate(which) if given),
+            len(params),
+            tuple(k.arg for k in op.node.keywords),
+        )
+        try:
+            if self.forward:
+                derived = tangent_of_solution(self.program, call)
+            else:
+                derived = adjoint_of_solution(self.program, call)
+        except SctError as error:
+            led_to(error, self.normal.source, op.node)
+            raise
+        self.unit_name(derived.grad or derived.jvp)
+        return derived
 
     # -- transformation ------------------------------------------------------------
     def sweeps(self) -> Sweeps:

@@ -15,26 +15,26 @@ Each stands in one module with the derivatives that it calls.
 
 from __future__ import annotations
 
-import builtins
 import types
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import gast
 
-from sct import emit, grammar
+from sct import emit, grammar, purity
 from sct.adjoint import Derived
 from sct.analysis.annotations import parameter_facts
 from sct.arguments import parameter_names
 from sct.assemble import own_parameters, passed_on
 from sct.derive import Program
+from sct.draft import Draft, listed, quoted
 from sct.entry import entry
-from sct.module import Unit
-from sct.names import Names
+from sct.errors import UnsupportedError, unsupported
 from sct.normalise import Normal, normalise
-from sct.resolve import Binding
+from sct.refusals import UNLIKE
 
 
-class Driver:
+class Driver(Draft):
     """One function in the making that calls derivatives of another one.
 
     Parameters
@@ -51,38 +51,14 @@ class Driver:
     """
 
     def __init__(self, program: Program, function, wrt: tuple[str, ...], origin=None):
-        self.program, self.function, self.wrt = program, function, wrt
+        self.function, self.wrt = function, wrt
         self.normal: Normal = entry(function, wrt)
-        self.names = Names(set(parameter_names(self.normal.fn)))
-        self.bindings: dict[str, Binding] = {}
+        source = normalise(origin or function).source
+        taken = set(parameter_names(self.normal.fn))
+        super().__init__(program, source, self.normal.scope, taken)
         self.parameters = own_parameters(entry(origin or function, wrt))
-        self.source = normalise(origin or function).source
         self.stem = self.source.name
         self.containers: set[str] = set()
-
-    def helper(self, word: str) -> str:
-        """The name here of a helper, or of a builtin that is meant."""
-        return self._bound(word, Binding("helper", word))
-
-    def builtin(self, word: str) -> str:
-        """The name here of a builtin."""
-        value = getattr(builtins, word)
-        if word not in self.names.used and self.normal.scope.lookup(word) is value:
-            return word
-        return self._bound(word, Binding("builtin", word, "builtins", value))
-
-    def unit(self, word: str) -> str:
-        """The name here of an emitted function."""
-        self.bindings[word] = Binding("unit", word)
-        return word
-
-    def _bound(self, word: str, binding: Binding) -> str:
-        for alias, b in self.bindings.items():
-            if (b.kind, b.name) == (binding.kind, word):
-                return alias
-        alias = self.names.fresh(word)
-        self.bindings[alias] = binding
-        return alias
 
     def call(self, name: str, **more: str) -> str:
         """The text of a call that passes the parameters on, and gives `more`."""
@@ -108,35 +84,10 @@ class Driver:
         element = self.normal.elements.get(parameter)
         return emit.expression_text(element) if element else parameter
 
-    def emit(self, suffix: str, said: str, lines: Iterable[str], extra=()) -> str:
-        """Emit the function; `extra` are its own keyword-only parameters."""
+    def write(self, suffix: str, said: str, lines: Iterable[str]) -> str:
+        """Emit the function, which has the primal's parameters."""
         name = self.program.reserve(f"{self.stem}_{suffix}", self.normal)
-        text = "\n".join(f"    {s}" for line in lines for s in line.split("\n"))
-        fn = gast.parse(f"def f():\n{text}").body[0]
-        fn.name, fn.args = name, self.parameters
-        for p in extra:
-            fn.args.kwonlyargs.append(gast.Name(p, gast.Param(), None, None))
-            fn.args.kw_defaults.append(None)
-        fn.body.insert(0, gast.Expr(grammar.constant(emit.wrap_docstring(said))))
-        used = grammar.free_names(fn)
-        bindings = {n: b for n, b in self.bindings.items() if n in used}
-        unit = Unit(name, fn, emit.function_text(fn), self.source, bindings)
-        self.program.units[name] = unit
-        return name
-
-
-def listed(words: Iterable[str], single: bool = False) -> str:
-    """``(a, b)``; the word itself when it is to come back alone."""
-    words = list(words)
-    if single:
-        return words[0]
-    return f"({', '.join(words)}{',' * (len(words) == 1)})"
-
-
-def quoted(names: Iterable[str]) -> str:
-    """Names as sentences have them."""
-    words = [f"`{n}`" for n in names]
-    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+        return self.emit(name, self.parameters, said, lines)
 
 
 def pullback(
@@ -164,36 +115,119 @@ def pullback(
         f"Return ``({value}, {back})``: the value, and the function "
         f"``{back}({seed})`` that gives ``{bars}``."
     )
-    return d.emit("pullback", said, lines)
+    return d.write("pullback", said, lines)
 
 
-def jacobian_by_rows(
-    program: Program,
-    function: types.FunctionType,
-    wrt: tuple[str, ...],
-    single: bool,
-    origin: types.FunctionType | None = None,
-) -> str:
-    """Emit ``f_jacobian(*args)``, which runs the backward sweep for every number.
+@dataclass
+class JacobianOf:
+    """The emission of ``f_jacobian(*args)`` or ``f_hessian(*args)``.
 
-    With an `origin`, whose gradient the function is, it is ``f_hessian(*args)``.
+    Attributes
+    ----------
+    mode : str or None
+        ``"forward"`` for a column for every number of the argument, ``"reverse"`` for
+        a row for every number of the result, None for what is less.
+    origin : types.FunctionType or None
+        The function of which this is the Hessian, whose gradient is differentiated.
     """
-    d = Driver(program, function, wrt, origin)
-    derived = d.apart()
-    out, rows, k = (d.names.fresh(w) for w in ("out", "rows", "k"))
-    tape = d.names.fresh("tape")
-    row = _backward(d, derived, tape, f"{d.helper('unit_like')}({out}, {k})")
-    if not single and len(wrt) == 1:
-        row = f"({row},)"
-    count = f"{d.builtin('range')}({d.helper('entries')}({out}))"
-    point = listed([d.spelled(p) for p in wrt], single)
-    lines = [
-        *d.checks(*(() if origin else ("check_inexact",)), "check_real"),
-        f"{out}, {tape} = {d.call(d.unit(derived.fwd))}",
-        f"{rows} = [{row} for {k} in {count}]",
-        f"return {d.helper('from_rows')}({rows}, {out}, {point})",
-    ]
-    return d.emit(*_jacobian_said(d, out, single, origin is not None), lines)
+
+    mode: str | None
+    origin: types.FunctionType | None = None
+
+    def __call__(
+        self,
+        program: Program,
+        function: types.FunctionType,
+        wrt: tuple[str, ...],
+        single: bool,
+    ) -> str:
+        """Emit it; a mode that is not asked for and refused gives way to the other."""
+        self.single = single
+        self.driver = d = Driver(program, function, wrt, self.origin)
+        self.point = listed([d.spelled(p) for p in wrt], single)
+        self.out, self.k = d.names.fresh("out"), d.names.fresh("k")
+        if self.mode is not None:
+            return self.written(self.lines(self.mode))
+        by_rows, by_columns = self.attempt("reverse"), self.attempt("forward")
+        if self.origin and by_columns:
+            # As many as there are rows, and nothing is kept for them.
+            return self.written(by_columns)
+        if not by_rows or not by_columns:
+            return self.written(by_rows or by_columns or self.lines("reverse"))
+        first, *rest = by_rows
+        entries = d.helper("entries")
+        test = f"if 0 < {entries}({self.point}) <= {entries}({self.out}):"
+        inner = [f"    {s}" for line in by_columns for s in line.split("\n")]
+        return self.written([first, "\n".join([test, *inner]), *rest])
+
+    def lines(self, mode: str) -> list[str]:
+        """The lines that compute the Jacobian in one mode."""
+        return self.columns() if mode == "forward" else self.rows()
+
+    def attempt(self, mode: str) -> list[str]:
+        """The same; no lines, and nothing emitted, when that is refused."""
+        program = self.driver.program
+        before = dict(program.units), dict(program.done)
+        try:
+            return self.lines(mode)
+        except UnsupportedError:
+            program.units, program.done = before
+            return []
+
+    def written(self, lines: list[str]) -> str:
+        """The function whose last lines are given."""
+        d, word = self.driver, "Hessian" if self.origin else "Jacobian"
+        said = f"Return the {word} of `{d.stem}` in {quoted(d.wrt)}"
+        if self.single:
+            first = d.spelled(d.wrt[0])
+            out = f"{first}.shape" if self.origin else "out.shape"
+            said += f", of shape ``{out} + {first}.shape``."
+        else:
+            said += f", one for each{' pair' if self.origin else ''}."
+        checks = d.checks(*(() if self.origin else ("check_inexact",)), "check_real")
+        return d.write(word.lower(), said, [*checks, *lines])
+
+    def rows(self) -> list[str]:
+        """The lines that run the backward sweep for every number of the result."""
+        d = self.driver
+        derived = d.apart()
+        rows, k = d.names.fresh("rows"), self.k
+        tape = d.names.fresh("tape")
+        row = _backward(d, derived, tape, f"{d.helper('unit_like')}({self.out}, {k})")
+        if not self.single and len(d.wrt) == 1:
+            row = f"({row},)"
+        count = f"{d.builtin('range')}({d.helper('entries')}({self.out}))"
+        return [
+            f"{self.out}, {tape} = {d.call(d.unit(derived.fwd))}",
+            f"{rows} = [{row} for {k} in {count}]",
+            f"return {d.helper('from_rows')}({rows}, {self.out}, {self.point})",
+        ]
+
+    def columns(self) -> list[str]:
+        """The lines that go forward for every number of the argument."""
+        d = self.driver
+        if not purity.repeatable(d.function):
+            source = d.normal.source
+            raise unsupported(source, source.tree, "this function", *UNLIKE)
+        derived = d.program.with_tangent(d.normal, d.wrt, ())
+        columns, k = d.names.fresh("columns"), self.k
+        unit = f"{d.helper('unit_like')}({self.point}, {k})"
+        count = f"{d.builtin('range')}({d.helper('entries')}({self.point}))"
+        last = f"return {d.helper('from_columns')}({columns}, {self.point})"
+        name = d.unit(derived.jvp)
+        if self.single:
+            column = d.call(name, **{derived.dots[d.wrt[0]]: unit})
+            return [f"{columns} = [{column}[1] for {k} in {count}]", last]
+        dots = {p: d.names.fresh(f"{p}_dot") for p in d.wrt}
+        column = d.call(name, **{derived.dots[p]: dots[p] for p in d.wrt})
+        taken = ", ".join(dots.values()) + ("," if len(dots) == 1 else "")
+        return [
+            f"{columns} = []",
+            f"for {k} in {count}:\n"
+            f"    {taken} = {unit}\n"
+            f"    {columns}.append({column}[1])",
+            last,
+        ]
 
 
 def elementwise_grad(
@@ -212,18 +246,7 @@ def elementwise_grad(
         f"return {back}" + ("," if not single and len(wrt) == 1 else ""),
     ]
     said = f"Return the derivative of each element of `{d.stem}` in {quoted(wrt)}."
-    return d.emit("elementwise_grad", said, lines)
-
-
-def _jacobian_said(d: Driver, out: str, single: bool, hessian: bool) -> tuple[str, str]:
-    """Suffix and docstring of a Jacobian."""
-    word = "Hessian" if hessian else "Jacobian"
-    said = f"Return the {word} of `{d.stem}` in {quoted(d.wrt)}"
-    first = d.spelled(d.wrt[0])
-    if single:
-        shape = f"{first if hessian else out}.shape + {first}.shape"
-        return word.lower(), f"{said}, of shape ``{shape}``."
-    return word.lower(), f"{said}, one for each{' pair' if hessian else ''}."
+    return d.write("elementwise_grad", said, lines)
 
 
 def _backward(d: Driver, derived: Derived, tape: str, seed: str) -> str:

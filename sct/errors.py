@@ -51,6 +51,10 @@ class ArgumentError(SctError, TypeError):
     """Arguments that do not fit the function."""
 
 
+class ConvergenceError(SctError, RuntimeError):
+    """An iteration that did not come to an end."""
+
+
 class CheckError(SctError, AssertionError):
     """A derivative disagrees with central differences."""
 

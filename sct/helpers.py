@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Collection
 
-from . import runtime, runtime_operators, runtime_rules
+from . import runtime, runtime_control, runtime_operators, runtime_rules
 
 HELPERS: dict[str, Callable] = {}
 # Helpers whose result shares no memory with what they are given.
@@ -29,6 +29,7 @@ def add(module: types.ModuleType, new: Collection[Callable] = ()) -> None:
 add(runtime)
 add(runtime_rules)
 add(runtime_operators)
+add(runtime_control)
 
 
 def is_helper(value: object) -> bool:

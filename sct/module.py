@@ -110,7 +110,11 @@ def module_text(
 
 
 def build(
-    units: Iterable[Unit], *, title: str = "Gradient", version: str = __version__
+    units: Iterable[Unit],
+    *,
+    title: str = "Gradient",
+    version: str = __version__,
+    about: Source | None = None,
 ) -> Module:
     """The module that holds some emitted functions.
 
@@ -122,6 +126,8 @@ def build(
         What that one is, as its header says it.
     version : str
         The version in the header.
+    about : Source, optional
+        The function that the header names; by default that of the first unit.
 
     Returns
     -------
@@ -141,7 +147,7 @@ def build(
     if names.constants:
         functions.insert(0, "\n".join(names.constants))
     text = emit.module_text(
-        _header(names.units, title, version),
+        _header(names.units, title, version, about or units[0].source),
         _import_groups(names.imports),
         [renamed[0][units[0].name]],
         functions,
@@ -150,9 +156,9 @@ def build(
     return Module(units, text, tuple(renamed[: len(units)]), tuple(names.problems))
 
 
-def _header(units: list[Unit], title: str, version: str) -> str:
-    first = units[0].source
-    others = {u.source.name: u.source.digest for u in units[1:]}
+def _header(units: list[Unit], title: str, version: str, first: Source) -> str:
+    sources = [u.source for u in units if not _is_emitted(u.source.function)]
+    others = {s.name: s.digest for s in sources}
     others.pop(first.name, None)
     digests = [first.digest, *[f"`{n}` {d}" for n, d in others.items()]]
     return (
@@ -161,6 +167,10 @@ def _header(units: list[Unit], title: str, version: str) -> str:
         f"Source digest: {', with '.join(digests[:2])}"
         + "".join(f", {d}" for d in digests[2:])
     )
+
+
+def _is_emitted(function: types.FunctionType) -> bool:
+    return isinstance(getattr(function, "__sct__", None), Module)
 
 
 def _renamed(tree: gast.FunctionDef, names: dict[str, str]) -> gast.FunctionDef:
@@ -339,6 +349,10 @@ def _respell(text: str, old: str, new: str) -> str:
     return text if old == new else re.sub(rf"\b{old}\b(?!`)", new, text)
 
 
+# What helpers raise, and what their copies do.
+PLAIN_ERRORS = {"ArgumentError": "TypeError", "ConvergenceError": "RuntimeError"}
+
+
 @functools.cache
 def helper_source(name: str) -> str:
     """The text of a helper, raising what a module without sct can.
@@ -354,7 +368,9 @@ def helper_source(name: str) -> str:
         Its text.  Other helpers that it calls are not part of it.
     """
     source = inspect.getsource(HELPERS[name])
-    return source.replace("ArgumentError", "TypeError").rstrip("\n")
+    for error, builtin in PLAIN_ERRORS.items():
+        source = source.replace(error, builtin)
+    return source.rstrip("\n")
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import gast
 import numpy as np
 
-from sct import grammar, runtime, templates
+from sct import grammar, runtime, runtime_control, templates
 from sct.resolve import MISSING, Scope
 from sct.templates.array_api import role
 
@@ -27,6 +27,7 @@ UNDIFFERENTIATED = (gast.Compare, gast.BoolOp, gast.JoinedStr)
 BITWISE = (gast.BitOr, gast.BitAnd, gast.BitXor)
 # Of these keywords of ufuncs derivatives do not depend: precision, and order in memory.
 LAYOUT = frozenset({"dtype", "order", "subok"})
+SOLVERS = (runtime_control.fixed_point, runtime_control.root)
 DISPATCHERS = (type(np.sum), type(np.dot))
 # The packages in whose modules nobody binds a name anew.
 FIXED = frozenset({"math", "numpy", "scipy"})
@@ -272,6 +273,9 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
     if role(callee) == "identity" and len(args) == 1 and grammar.is_name(args[0]):
         return Operation("copy", value, (args[0].id,), callee=callee)
     plain = unwrap(callee)
+    if any(plain is s for s in SOLVERS):
+        # Where the iteration begins has no part in what it leads to.
+        names = tuple(n for a in args[2:] for n in atoms(a))
     if isinstance(plain, types.FunctionType) and not isinstance(callee, DISPATCHERS):
         return Operation("call", value, names, callee=callee)
     given = {k.arg: k.value for k in value.keywords if k.arg}

@@ -14,6 +14,7 @@ from os import PathLike
 from sct import drivers, store
 from sct.derive import Program
 from sct.errors import ArgumentError
+from sct.normalise import normalise
 from sct.transform import TITLES, Request, Wrt, transformed
 
 
@@ -64,7 +65,7 @@ def _pullback(f: Callable, wrt: Wrt) -> Callable:
     return transformed(f, wrt, Request("Pullback", "pullback", drivers.pullback))
 
 
-MODES = {"reverse": drivers.jacobian_by_rows}
+MODES = ("forward", "reverse")
 
 
 def jacobian(
@@ -85,7 +86,8 @@ def jacobian(
     wrt : int, str or tuple of these, optional
         The parameters, as for `grad`.
     mode : str, optional
-        ``"reverse"`` for a backward sweep for each number of the result.
+        ``"forward"`` for a run for each number of the argument, ``"reverse"`` for a
+        backward sweep for each number of the result; by default whichever is less.
     verbose, save, optimize
         As for `grad`.
 
@@ -112,7 +114,7 @@ def jacobian(
     """
     if mode not in (None, *MODES):
         raise ArgumentError(f"mode={mode!r} is none of {', '.join(MODES)}")
-    emit = MODES[mode or "reverse"]
+    emit = drivers.JacobianOf(mode)
     request = Request("Jacobian", "jacobian", emit, verbose, save, optimize)
     return transformed(f, wrt, request)
 
@@ -156,9 +158,58 @@ def hessian(
 
     def emit(program, function, names, single) -> str:
         gradient = emitted(function, names, "grad", single, optimize)
-        return drivers.jacobian_by_rows(program, gradient, names, single, function)
+        return drivers.JacobianOf(None, function)(program, gradient, names, single)
 
     request = Request("Hessian", "hessian", emit, verbose, save, optimize)
+    return transformed(f, wrt, request)
+
+
+def hvp(
+    f: Callable,
+    wrt: Wrt = 0,
+    *,
+    verbose: bool = False,
+    save: str | PathLike | None = None,
+    optimize: bool = True,
+) -> Callable:
+    """The product of the Hessian of a function with a vector, as a function.
+
+    The gradient is differentiated in forward mode, so that the Hessian itself never
+    stands anywhere: the product costs a small multiple of the gradient.
+
+    Parameters
+    ----------
+    f, wrt, verbose, save, optimize
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        ``f_hvp(*args, v=...)``, where `v` has the structure and shapes of the argument;
+        for a tuple `wrt`, it is a tuple, and the product is one, too.  Where `f` has a
+        parameter `v` of its own, the keyword is ``v_2``.
+
+    Raises
+    ------
+    UnsupportedError, SourceError, ArgumentError
+        As for `grad`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def saddle(x):
+    ...     return x[0] * x[0] * x[1]
+    >>> hvp(saddle)(np.array([1.0, 2.0]), v=np.array([1.0, 0.0]))
+    array([4., 2.])
+    """
+
+    def emit(program, function, names, single) -> str:
+        gradient = emitted(function, names, "grad", single, optimize)
+        stem = normalise(function).source.name
+        said = f"Return the product of the Hessian of `{stem}` and `{{v}}`."
+        return program.product(gradient, names, f"{stem}_hvp", single, said)
+
+    request = Request("Hessian-vector product", "hvp", emit, verbose, save, optimize)
     return transformed(f, wrt, request)
 
 

@@ -31,6 +31,11 @@ IMPURE = {print, input, open, next, iter, exec, eval, setattr, delattr}
 WRITING = {
     np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal, print,
 }  # fmt: skip
+# Methods that change a list, dict or array and nothing else.
+INSIDE = {
+    "append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "update",
+    "setdefault", "fill", "copy",
+}  # fmt: skip
 CHECKS = {f for n, f in HELPERS.items() if n.startswith("check_")}
 
 
@@ -125,6 +130,35 @@ def _own(fn: gast.FunctionDef) -> set[str]:
         plain = isinstance(value, MADE) and grammar.is_name(s.targets[0])
         (found if plain else other).update(grammar.writes(s))
     return found - other
+
+
+@about_functions(True)
+def repeatable(function: types.FunctionType) -> bool:
+    """Whether a second run of a user's function is like the first.
+
+    It may write into arrays and lists that it makes.
+    """
+    try:
+        normal = normalise(function)
+    except SctError:
+        return False
+    resolve = Resolver(normal.scope, {})
+    for stmt in grammar.statements(normal.fn.body):
+        if isinstance(stmt, (gast.Global, gast.Nonlocal)):
+            return False
+        calls = [n for h in grammar.heads(stmt) for n in gast.walk(h)]
+        for op in [classify(n, resolve) for n in calls if isinstance(n, gast.Call)]:
+            plain = unwrap(op.callee)
+            if pure(op, resolve, True) or op.callee in CHECKS:
+                continue
+            if isinstance(plain, types.FunctionType) and op.rule is None:
+                if repeatable(plain):
+                    continue
+            method = getattr(op.node.func, "attr", "")
+            inside = op.callee is MISSING and method in INSIDE
+            if not inside and (op.callee is print or op.callee not in WRITING):
+                return False
+    return True
 
 
 @functools.lru_cache(maxsize=1024)

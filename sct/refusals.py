@@ -50,6 +50,20 @@ UNPAIRED = (
     "with `has_aux` it must be a pair: the value, and whatever else is to be known",
     "Return a tuple of two: `return value, aux`.",
 )
+UNSOLVED = (
+    "which function is solved is not known before it runs, or it stands in this one",
+    "Give the name of a function that stands at the top of a module.",
+)
+UNREPEATABLE = (
+    "it is marked by `sct.checkpoint`, and its second run might not be like the first: "
+    "it draws random numbers or does something beside returning a value",
+    "Draw the numbers outside and pass them.",
+)
+UNLIKE = (
+    "it is run once for each column, and its runs may be unlike one another: it draws "
+    "random numbers or does something beside returning a value",
+    'Draw the numbers outside and pass them, or give `mode="reverse"`.',
+)
 JOINED = (
     "containers of active values are joined or repeated, and it has no rule for them",
     "Build the list with `append`, or join arrays with `np.concatenate`.",

@@ -101,54 +101,52 @@ def from_rows(rows, y, x):
     return np.stack(rows).reshape(shape) if rows else np.zeros_like(x, shape=shape)
 
 
-def from_columns(columns, y, x):
-    """Return a Jacobian given by columns; it is laid y as `from_rows` does."""
+def from_columns(columns, x):
+    """Return a Jacobian given by columns; it is laid out as `from_rows` does."""
+    y = columns[0]
     parts = parts_of(y)
     if parts is not None:
         made = {}
-        for name, part in parts.items():
-            made[name] = from_columns([parts_of(c)[name] for c in columns], part, x)
+        for name in parts:
+            made[name] = from_columns([parts_of(c)[name] for c in columns], x)
         return with_parts(y, made)
     parts = parts_of(x)
     if parts is not None:
         made = {}
         for name, part in parts.items():
             n = entries(part)
-            made[name] = from_columns(columns[:n], y, part)
+            made[name] = from_columns(columns[:n], part) if n else None
             columns = columns[n:]
         return with_parts(x, made)
-    if not is_inexact(x) or not is_inexact(y):
-        return None
     shape = getattr(y, "shape", ()) + getattr(x, "shape", ())
-    if not shape:
-        return columns[0]
-    if not columns:
-        return np.zeros_like(y, shape=shape)
-    return np.stack(columns, axis=-1).reshape(shape)
+    if not is_inexact(y):
+        return None
+    return np.stack(columns, axis=-1).reshape(shape) if shape else y
 
 
 def rows_of(jacobian, y, x):
     """Return the rows that `from_rows` makes a Jacobian of, in a list."""
-    n, flat = flat_jacobian(jacobian, y, x)
-    flat = flat.reshape((n, *getattr(x, "shape", ())))
-    return [flat[k] for k in range(n)]
-
-
-def columns_of(jacobian, y, x):
-    """Return the columns that `from_columns` makes a Jacobian of, in a list."""
     _, flat = flat_jacobian(jacobian, y, x)
-    flat = flat.reshape((*getattr(y, "shape", ()), entries(x)))
-    return [flat[..., k] for k in range(entries(x))]
+    flat = flat.reshape((entries(y), *getattr(x, "shape", ())))
+    return [flat[k] for k in range(entries(y))]
+
+
+def columns_of(jacobian, x):
+    """Return the columns that `from_columns` makes a Jacobian of, in a list."""
+    n, flat = flat_jacobian(jacobian, 0.0, x)
+    shape = flat.shape[: flat.ndim - len(getattr(x, "shape", ()))]
+    flat = flat.reshape((*shape, n))
+    return [flat[..., k] for k in range(n)]
 
 
 def flat_jacobian(jacobian, y, x):
-    """Return how many rows the Jacobian of an array by an array has, and itself."""
+    """Return how many columns the Jacobian of an array by an array has, and itself."""
     if parts_of(y) is not None or parts_of(x) is not None:
         raise ArgumentError(
             "the Jacobian of a container is not differentiated again; take one of a "
             "function of arrays that returns an array"
         )
-    return entries(y), np.asarray(jacobian)
+    return entries(x), np.asarray(jacobian)
 
 
 def unspent(tape, arrays=False, made=None):

@@ -445,6 +445,12 @@ class _Writer(Understanding):
             if owner and isinstance(mine, Instance) and isinstance(s, gast.Assign):
                 env[s.targets[0].id] = Parent(mine.cls, owner, receiver)
                 return []
+        helper = self.object(func)
+        if isinstance(func, gast.Attribute) and is_helper(helper):
+            # `sct.stop_gradient(x)`: emitted code has it without sct.
+            call.func = gast.copy_location(name(self.bring(helper)), func)
+            self.changed = True
+            return None
         found = self.value(func, env)
         if isinstance(found, Outside) and isinstance(found.value, types.MethodType):
             return self.receive(s, found.value, call, env, chain, loop)

@@ -22,7 +22,7 @@ LINES = """
 errors version questions
 runtime
 runtime_rules runtime_operators runtime_special
-runtime_stats
+runtime_stats runtime_control
 helpers
 grammar layout
 names phrases renaming arguments
@@ -33,6 +33,7 @@ exits
 iterate
 parse resolve backends
 classes
+control
 fence desugar anf imports generators
 templates
 inline sums components unroll extremes edits ordering
@@ -58,6 +59,8 @@ polish
 emit
 module
 unseen assemble
+draft
+implicit
 derive deferred
 drivers
 store

@@ -86,10 +86,12 @@ VECTORS = [polar, recurrence, restored, halves, outer, overwritten]
 @pytest.mark.parametrize("f", VECTORS)
 def test_jacobian(f):
     before = X.copy()
-    found = sct.jacobian(f)(X)
-    assert found.shape == (3, 3)
-    np.testing.assert_array_equal(before, X)
-    close(found, differences(lambda x: f(x.copy()), X), 1e-6)
+    exact = differences(lambda x: f(x.copy()), X)
+    for mode in ("forward", "reverse", None):
+        found = sct.jacobian(f, mode=mode)(X)
+        assert found.shape == (3, 3)
+        np.testing.assert_array_equal(before, X)
+        close(found, exact, 1e-6)
 
 
 @pytest.mark.parametrize("f", VECTORS)
@@ -118,6 +120,21 @@ def test_numbers():
     assert isinstance(sct.jacobian(lambda x: x * x)(3.0), float)
     np.testing.assert_array_equal(sct.jacobian(lambda x: x * X)(3.0), X)
     np.testing.assert_array_equal(sct.jacobian(np.sum)(X), np.ones(3))
+
+
+def test_the_mode_is_chosen_by_size():
+    assert "wide_jvp" in sct.source(sct.jacobian(wide))
+    # As many rows as columns, fewer, and more: one function serves all.
+    df = sct.jacobian(wide)
+    for n, m in [(3, 3), (2, 5), (5, 2), (0, 3), (3, 0)]:
+        a, x = np.ones((m, n)), np.arange(float(n))
+        found = df(x, a)
+        assert found.shape == (m, n)
+        close(found, a * 2.0 * x)
+
+
+def wide(x, a):
+    return a @ (x * x)
 
 
 def test_precision_stays():
@@ -207,7 +224,7 @@ def rosenbrock(x):
 
 
 def coupled(x, w):
-    return np.sum(np.sin(x) * w @ x) + np.prod(x)
+    return np.sum(np.sin(x) * w @ x) + x[0] * x[1] * x[2]
 
 
 def test_hessian():
@@ -231,6 +248,31 @@ def test_jacobian_of_a_jacobian():
     found = sct.jacobian(sct.jacobian(f))(X)
     assert found.shape == (1, 3, 3)
     close(found[0], np.diag(12.0 * X**2))
+
+
+def test_hvp():
+    w, v = np.outer(X, X) + np.eye(3), np.array([1.0, -0.5, 2.0])
+    exact = sct.hessian(coupled)(X, w) @ v
+    close(sct.hvp(coupled)(X, w, v=v), exact)
+    x_part, w_part = sct.hvp(coupled, wrt=("x", "w"))(X, w, v=(v, 0.0 * w))
+    close(x_part, exact)
+    close(w_part, differences(lambda t: sct.grad(coupled, 1)(X + t * v, w), 0.0))
+    assert "import sct" not in sct.source(sct.hvp(coupled))
+    assert sct.hvp(lambda v: v**3)(2.0, v_2=0.5) == 6.0
+    with pytest.raises(sct.ArgumentError, match="v is .* shape"):
+        sct.hvp(coupled)(X, w, v=np.ones(2))
+
+
+def test_hvp_of_methods_and_elements():
+    class Model:
+        def __init__(self, k):
+            self.k = k
+
+        def loss(self, x, y):
+            return np.sum(self.k * x * x * y)
+
+    close(sct.hvp(Model(3.0).loss)(X, X, v=X), 6.0 * X * X)
+    close(sct.hvp(lambda *xs: np.sum(xs[0] * xs[1] ** 2), wrt=1)(X, X, v=X), 2 * X * X)
 
 
 # -- element by element ----------------------------------------------------------------

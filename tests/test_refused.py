@@ -745,6 +745,39 @@ ROWS = [
         mode = functools.partial(sct.grad, has_aux=True)
         """,
     ),
+    row(
+        "a checkpointed function that draws random numbers",
+        "marked by `sct.checkpoint`.*draws random numbers",
+        """
+        @sct.checkpoint
+        def g(x):
+            return x * np.random.normal()
+
+        def f(x):
+            return «g(x)» * x
+        """,
+    ),
+    row(
+        "fixed point of a local function",
+        "which function is solved is not known",
+        """
+        def f(x):
+            def g(z, x):
+                return np.cos(z) * x
+
+            return «sct.fixed_point(g, 0.5, x)»
+        """,
+    ),
+    row(
+        "columns of a function that draws random numbers",
+        "run once for each column",
+        """
+        «def f(x):»
+            return x * np.random.normal(size=3)
+
+        mode = functools.partial(sct.jacobian, mode="forward")
+        """,
+    ),
 ]
 
 
@@ -767,7 +800,7 @@ def module(tmp_path, monkeypatch):
 
 def differentiated(m):
     """The derivative of a row: its gradient in the first argument, unless it says."""
-    return getattr(m, "mode", sct.grad)(m.f, getattr(m, "wrt", 0))
+    return getattr(m, "mode", sct.grad)(m.f, wrt=getattr(m, "wrt", 0))
 
 
 def marked(text: str) -> tuple[str, int, int, int]:

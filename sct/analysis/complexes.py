@@ -19,6 +19,7 @@ import numpy as np
 from sct import grammar
 from sct.arguments import parameter_names
 from sct.errors import SctError
+from sct.helpers import is_helper
 from sct.normalise import normalise
 from sct.operations import UNDIFFERENTIATED, Operation, unwrap
 from sct.questions import about_functions
@@ -96,6 +97,9 @@ def _one_of(value: object) -> bool:
 @about_functions(False)
 def makes_complex(function) -> bool:
     """Whether the text of a user's function mentions complex numbers."""
+    if is_helper(function):
+        # They make complex numbers of complex numbers alone.
+        return False
     try:
         normal = normalise(function)
     except SctError:

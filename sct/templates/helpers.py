@@ -12,6 +12,11 @@ import numpy as np
 from sct import runtime
 from sct.runtime import broadcast_like as broadcast_like_
 from sct.runtime import unbroadcast as unbroadcast_
+from sct.runtime_control import (
+    solve_jacobian,
+    solve_transposed,
+    stop_gradient,
+)
 from sct.runtime_operators import (
     columns_of,
     entries,
@@ -57,9 +62,10 @@ from sct.runtime_rules import (
     unstack_adjoint,
 )
 
-from .registry import adjoint, nondifferentiable
+from .registry import adjoint, nondifferentiable, tangent
 
 nondifferentiable(size_along, along_axis, diagonal_places, entries, unit_like)
+nondifferentiable(stop_gradient)
 
 
 @adjoint(unbroadcast_, wrt=("g",), zero=("x",), full=False, linear=True)
@@ -285,13 +291,40 @@ def rows_of_(out, jacobian, y, x, *, out_bar):
     return jacobian_bar
 
 
-@adjoint(from_columns, wrt=("columns",), zero=("y", "x"), linear=True)
-def from_columns_(out, columns, y, x, *, out_bar):
-    columns_bar = columns_of(out_bar, y, x)
+@adjoint(from_columns, wrt=("columns",), zero=("x",), linear=True)
+def from_columns_(out, columns, x, *, out_bar):
+    columns_bar = columns_of(out_bar, x)
     return columns_bar
 
 
-@adjoint(columns_of, wrt=("jacobian",), zero=("y", "x"), linear=True)
-def columns_of_(out, jacobian, y, x, *, out_bar):
-    jacobian_bar = from_columns(out_bar, y, x)
+@adjoint(columns_of, wrt=("jacobian",), zero=("x",), linear=True)
+def columns_of_(out, jacobian, x, *, out_bar):
+    jacobian_bar = from_columns(out_bar, x)
     return jacobian_bar
+
+
+@adjoint(solve_jacobian)
+def solve_jacobian_(out, jacobian, b, *, out_bar):
+    b_bar = solve_transposed(jacobian, out_bar)
+    jacobian_bar = -np.tensordot(b_bar, out, 0)
+    return jacobian_bar, b_bar
+
+
+@tangent(solve_jacobian)
+def solve_jacobian_tangent(out, jacobian, b, *, jacobian_dot, b_dot):
+    moved = np.reshape(jacobian_dot * out, (*np.shape(b), -1)).sum(axis=-1)
+    return -solve_jacobian(jacobian, moved), solve_jacobian(jacobian, b_dot)
+
+
+@adjoint(solve_transposed)
+def solve_transposed_(out, jacobian, b, *, out_bar):
+    b_bar = solve_jacobian(jacobian, out_bar)
+    jacobian_bar = -np.tensordot(out, b_bar, 0)
+    return jacobian_bar, b_bar
+
+
+@tangent(solve_transposed)
+def solve_transposed_tangent(out, jacobian, b, *, jacobian_dot, b_dot):
+    spread = jacobian_dot + np.zeros_like(jacobian)
+    moved = np.tensordot(out, spread, np.ndim(out))
+    return -solve_transposed(jacobian, moved), solve_transposed(jacobian, b_dot)

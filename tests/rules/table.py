@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sct import runtime, runtime_operators
+from sct import runtime, runtime_control, runtime_operators
 from sct import runtime_rules as helper
 
 
@@ -601,10 +601,19 @@ HELPERS = [
     Row(helper.lower_inverse, (np.tril(normal(2, 40, 40)) + 9.0 * np.eye(40),)),
     Row(runtime.broadcast_like, (normal(3), np.zeros((2, 3)))),
     Row(runtime.broadcast_like, (0.5, np.zeros((2, 3)))),
+    *[
+        Row(f, args)
+        for f in (runtime_control.solve_jacobian, runtime_control.solve_transposed)
+        for args in [
+            (normal(3, 3) + 3.0 * np.eye(3), normal(3)),
+            (normal(2, 2, 2, 2) + 3.0 * np.eye(4).reshape(2, 2, 2, 2), normal(2, 2)),
+            (2.0, 3.0),
+        ]
+    ],
     Row(runtime_operators.from_rows, ([normal(2), normal(2)], normal(2), normal(2))),
-    Row(runtime_operators.from_columns, ([normal(3)] * 2, normal(3), normal(2))),
+    Row(runtime_operators.from_columns, ([normal(3)] * 2, normal(2))),
     Row(runtime_operators.rows_of, (normal(2, 3, 2), normal(2, 3), normal(2))),
-    Row(runtime_operators.columns_of, (normal(2, 3, 2), normal(2, 3), normal(2))),
+    Row(runtime_operators.columns_of, (normal(2, 3, 2), normal(2))),
     Row(helper.scatter, (normal(4), np.zeros(5), np.array([0, 2, 2, -1]))),
     Row(helper.diagonal_adjoint, (normal(2), np.zeros((3, 4)), 2)),
     Row(helper.trace_adjoint, (normal(2), np.zeros((3, 4, 2)), 0, 0, 1)),
