@@ -50,8 +50,8 @@ containers components unroll specialise known operations refusals structures
 inplace sharing views prepare
 purity questions derive assemble unseen draft drivers implicit
 adjoint inline contents storage recompute reverse forward polish emit phrases layout
-runtime runtime_rules runtime_operators runtime_control runtime_special runtime_stats
-helpers grammar names renaming writer version
+runtime runtime_rules runtime_elementwise runtime_operators runtime_control
+runtime_special runtime_stats helpers grammar names renaming writer version
 """.split()
 
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 import gast
 import numpy as np
 
-from sct import grammar, inline, names
+from sct import grammar, inline, names, templates
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
 from sct.analysis.masks import masks
@@ -37,7 +37,10 @@ from sct.refusals import COMPLEX, SLICED, held_constant, refusal, unfit
 from sct.structures import Structures
 
 # Functions of the items of what they are given, be it a list or an array.
-OF_ITEMS = (sum, max, min, np.stack, np.concatenate, np.array, np.asarray)
+OF_ITEMS = (
+    *(sum, max, min, *templates.OF_ITEMS.values()),
+    *(np.stack, np.concatenate, np.array, np.asarray),
+)
 
 
 @dataclass(eq=False)

@@ -8,7 +8,13 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Collection
 
-from . import runtime, runtime_control, runtime_operators, runtime_rules
+from . import (
+    runtime,
+    runtime_control,
+    runtime_elementwise,
+    runtime_operators,
+    runtime_rules,
+)
 
 HELPERS: dict[str, Callable] = {}
 # Helpers whose result shares no memory with what they are given.
@@ -28,6 +34,7 @@ def add(module: types.ModuleType, new: Collection[Callable] = ()) -> None:
 # for packages that need not be there add helpers of their own.
 add(runtime)
 add(runtime_rules)
+add(runtime_elementwise)
 add(runtime_operators)
 add(runtime_control)
 

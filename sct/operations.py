@@ -28,6 +28,7 @@ BITWISE = (gast.BitOr, gast.BitAnd, gast.BitXor)
 # Of these keywords of ufuncs derivatives do not depend: precision, and order in memory.
 LAYOUT = frozenset({"dtype", "order", "subok"})
 SOLVERS = (runtime_control.fixed_point, runtime_control.root)
+DEFAULTS = {"where": True, "out": None}
 DISPATCHERS = (type(np.sum), type(np.dot))
 # The packages in whose modules nobody binds a name anew.
 FIXED = frozenset({"math", "numpy", "scipy"})
@@ -257,6 +258,8 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
     if callee is dict and len(args) == 1 and grammar.is_name(args[0]):
         if args[0].id in resolve.structures and not value.keywords:
             return Operation("copy", value, (args[0].id,), callee=callee)
+    if callee in (max, min) and len(args) == 1:
+        callee = templates.OF_ITEMS[callee]
     names = tuple(sorted(grammar.names_read(value)))
     keywords = list(value.keywords)
     folded = templates.FOLDS.get(_ufunc_method(callee))
@@ -320,6 +323,8 @@ def _rule(
     given = {k.arg: k.value for k in keywords if k.arg}
     if isinstance(primal, np.ufunc):
         keywords = [k for k in keywords if k.arg not in LAYOUT]
+    if rule is not None:
+        keywords = [k for k in keywords if not _says_nothing(k, primal, rule)]
     names = tuple(sorted(grammar.names_read(node)))
     if rule is None or rule.kind == "zero":
         kind = "opaque" if rule is None else "constant"
@@ -349,6 +354,20 @@ def _rule(
         tuple(args),
         given,
     )
+
+
+def _says_nothing(keyword: gast.keyword, primal: object, rule: templates.Rule) -> bool:
+    """Whether a keyword that a rule does not name has its default value."""
+    value = keyword.value
+    if not isinstance(value, gast.Constant) or keyword.arg in rule.parameters:
+        return False
+    if isinstance(primal, np.ufunc):
+        return DEFAULTS.get(keyword.arg, MISSING) is value.value
+    try:
+        default = inspect.signature(primal).parameters[keyword.arg].default
+    except (TypeError, ValueError, KeyError):
+        return False
+    return type(default) is type(value.value) and default == value.value
 
 
 def held_by(rule: templates.Rule, parameter: str, given: gast.AST) -> set[str]:

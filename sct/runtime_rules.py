@@ -100,6 +100,8 @@ def sum_adjoint(g, iterable):
 
 def itemised(g, x):
     """Return `g`, the adjoint of the items of `x`, as a new array or list as `x` is."""
+    if isinstance(x, (float, complex)):
+        return unbroadcast(g, x)
     if hasattr(g, "dtype"):
         g = +g
     if not hasattr(x, "dtype"):

@@ -191,7 +191,8 @@ def lists_only(fn: gast.FunctionDef, classify) -> set[str]:
 
     def is_list(value: gast.AST | None) -> bool:
         if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Add):
-            return grammar.names_read(value) <= only
+            names = grammar.names_read(value)
+            return bool(names) and names <= only
         if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
             # A list that is repeated: what it is repeated by is no list.
             return len(grammar.names_read(value) & only) == 1

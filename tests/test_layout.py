@@ -22,7 +22,7 @@ LINES = """
 errors version questions
 runtime
 runtime_rules runtime_operators runtime_special
-runtime_stats runtime_control
+runtime_elementwise runtime_stats runtime_control
 helpers
 grammar layout
 names phrases renaming arguments

@@ -41,7 +41,7 @@ FRESH = {
     runtime_rules.diag_adjoint, runtime_rules.itemised, runtime_rules.cut,
 } | REDUCTIONS | TO_SCALAR  # fmt: skip
 # Element by element, but what needs no change is returned as it is.
-UNCHANGED = {np.real_if_close, np.conjugate, max, min}
+UNCHANGED = {np.real_if_close, np.conjugate, np.real, np.imag, max, min}
 
 
 def is_fresh(op: Operation) -> bool:

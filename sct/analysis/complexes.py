@@ -10,6 +10,7 @@ What a parameter holds is not known: here it is taken for real.
 
 from __future__ import annotations
 
+import cmath
 import types
 from collections.abc import Callable, Mapping
 
@@ -27,7 +28,9 @@ from sct.resolve import MISSING, Scope
 
 COMPLEX = {complex, np.complex64, np.complex128}
 ATTRIBUTES = {"complex64", "complex128", "cdouble", "csingle", "fft"}
-REAL = {abs, np.absolute, np.real, np.imag, np.angle}
+REAL = {abs, np.absolute, np.real, np.imag, np.angle, cmath.phase, cmath.polar}
+# Whoever asks for these may have a complex number, whatever the text says of it.
+ASKING = {np.imag, np.angle, cmath.phase, cmath.polar}
 # Of complex numbers, their rules are not right.
 REFUSED = {
     np.linalg.norm, np.linalg.cholesky, np.linalg.slogdet, np.std, np.var, np.vdot,
@@ -55,7 +58,10 @@ def complex_names(
     found: set[str] = set()
     for stmt, op in operations.items():
         targets = {*grammar.writes(stmt), *grammar.mutates(stmt)}
-        real = op.callee.__hash__ is not None and op.callee in REAL
+        hashable = op.callee.__hash__ is not None
+        if hashable and op.callee in ASKING:
+            found.update(n for n in op.operands if n in local)
+        real = hashable and op.callee in REAL
         if not targets or real or isinstance(op.node, UNDIFFERENTIATED):
             continue
         called = op.kind == "call" and makes_complex(unwrap(op.callee))

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sct.runtime_elementwise import bessel_i1
+
 from .registry import adjoint, elementwise, is_square, nondifferentiable, tangent
 
 nondifferentiable(
@@ -195,10 +197,11 @@ def arcsinh(out, x, *, out_bar):
     return x_bar
 
 
-# (x - 1)(x + 1), since x**2 - 1 loses all digits near 1.
+# Two roots: x**2 - 1 loses all digits near 1, and its root is another one for some
+# complex numbers.
 @adjoint(np.arccosh, pointwise=True, singular="pole")
 def arccosh(out, x, *, out_bar):
-    x_bar = out_bar / np.sqrt((x - 1.0) * (x + 1.0))
+    x_bar = out_bar / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
     return x_bar
 
 
@@ -252,12 +255,14 @@ def maximum_tangent(out, x, y, *, x_dot, y_dot):
 
 
 # A bound that is met passes the adjoint on to `a`.
-@adjoint(np.clip, wrt=("a", "a_min", "a_max"), pointwise=True)
-def clip(out, a, a_min=None, a_max=None, *, out_bar):
+@adjoint(np.clip, wrt=("a", "a_min", "a_max", "min", "max"), pointwise=True)
+def clip(out, a, a_min=None, a_max=None, *, min=None, max=None, out_bar):
     a_bar = np.where(a == out, out_bar, 0.0)
     a_min_bar = np.where(a < out, out_bar, 0.0)
     a_max_bar = np.where(a > out, out_bar, 0.0)
-    return a_bar, a_min_bar, a_max_bar
+    min_bar = np.where(a < out, out_bar, 0.0)
+    max_bar = np.where(a > out, out_bar, 0.0)
+    return a_bar, a_min_bar, a_max_bar, min_bar, max_bar
 
 
 @adjoint(np.where, wrt=("x", "y"), pointwise=True, jointly=True)
@@ -267,17 +272,21 @@ def where(out, condition, x, y, *, out_bar):
     return x_bar, y_bar
 
 
+# Where both are -inf the derivative is 0.
 @adjoint(np.logaddexp, pointwise=True)
 def logaddexp(out, x, y, *, out_bar):
-    x_bar = out_bar * np.exp(x - out)
-    y_bar = out_bar * np.exp(y - out)
+    base = np.where(out == -np.inf, 0.0, out)
+    x_bar = out_bar * np.exp(x - base)
+    y_bar = out_bar * np.exp(y - base)
     return x_bar, y_bar
 
 
+# Where both are -inf the derivative is 0.
 @adjoint(np.logaddexp2, pointwise=True)
 def logaddexp2(out, x, y, *, out_bar):
-    x_bar = out_bar * np.exp2(x - out)
-    y_bar = out_bar * np.exp2(y - out)
+    base = np.where(out == -np.inf, 0.0, out)
+    x_bar = out_bar * np.exp2(x - base)
+    y_bar = out_bar * np.exp2(y - base)
     return x_bar, y_bar
 
 
@@ -300,7 +309,37 @@ def nan_to_num(out, x, *, nan=0.0, posinf=None, neginf=None, out_bar):
     return x_bar
 
 
-@adjoint(np.ldexp, wrt=("x",), pointwise=True)
+@adjoint(np.frexp)
+def frexp(out, x, *, out_bar):
+    x_bar = np.ldexp(out_bar[0], -out[1])
+    return x_bar
+
+
+@tangent(np.frexp)
+def frexp_tangent(out, x, *, x_dot):
+    return (np.ldexp(x_dot, -out[1]), 0.0 * x_dot)
+
+
+@adjoint(np.nextafter, wrt=("x",), zero=("y",), pointwise=True)
+def nextafter(out, x, y, *, out_bar):
+    x_bar = out_bar
+    return x_bar
+
+
+# Whole periods are added, which have no derivative.
+@adjoint(np.unwrap, wrt=("p",), pointwise=True)
+def unwrap(out, p, discont=None, axis=-1, *, period=None, out_bar):
+    p_bar = out_bar
+    return p_bar
+
+
+@adjoint(np.i0, pointwise=True, singular="overflow")
+def i0(out, x, *, out_bar):
+    x_bar = out_bar * bessel_i1(x)
+    return x_bar
+
+
+@adjoint(np.ldexp, wrt=("x",), zero=("n",), pointwise=True)
 def ldexp(out, x, n, *, out_bar):
     x_bar = np.ldexp(out_bar, n)
     return x_bar

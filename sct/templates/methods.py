@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .ufuncs import METHODS_OF_UFUNCS
+
 METHODS: dict[str, object] = {
     **{
         name: getattr(np, name)
@@ -21,10 +23,11 @@ METHODS: dict[str, object] = {
     "flatten": np.ndarray.flatten,
     "astype": np.ndarray.astype,
     "item": np.ndarray.item,
+    "is_integer": float.is_integer,
 }
 """Function that a method of an array calls, the array its first argument."""
 
-PROPERTIES: dict[str, object] = {"T": np.transpose}
+PROPERTIES: dict[str, object] = {"T": np.transpose, "real": np.real, "imag": np.imag}
 """Function that a property of an array is."""
 
 PROPERTIES_CONSTANT = frozenset(
@@ -39,5 +42,6 @@ FOLDS: dict[tuple[object, str], object] = {
     (np.minimum, "reduce"): np.min,
     (np.add, "accumulate"): np.cumsum,
     (np.multiply, "accumulate"): np.cumprod,
+    **METHODS_OF_UFUNCS,
 }
 """Function that a method of a ufunc is, along the first axis unless told otherwise."""

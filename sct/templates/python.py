@@ -10,15 +10,29 @@ import math
 import numpy as np
 
 from sct.runtime import unbroadcast
+from sct.runtime_elementwise import (
+    digamma,
+    dist_adjoint,
+    dist_change,
+    prod_adjoint,
+    prod_change,
+)
 from sct.runtime_rules import itemised, sum_adjoint
 
 from .registry import adjoint, elementwise, nondifferentiable, tangent
+
+
+def _of_math(*names: str) -> list[object]:
+    """Functions of `math`, those that this version of Python has."""
+    return [getattr(math, n) for n in names if hasattr(math, n)]
+
 
 nondifferentiable(
     *(len, int, bool, round, isinstance, issubclass, type, range, any, all, str, repr),
     *(callable, hasattr, id, hash),
     *(math.floor, math.ceil, math.trunc, math.isnan, math.isinf, math.isfinite),
     *(math.isclose, math.comb, math.factorial, math.gcd, math.isqrt, math.perm),
+    *(math.lcm, math.ulp, float.is_integer),
 )
 
 
@@ -67,23 +81,95 @@ def list_(out, iterable, /, *, out_bar):
     return iterable_bar
 
 
-@adjoint(float, pointwise=True)
+# A conversion; what is held in fewer digits has the same derivative.
+@adjoint(
+    *(float, np.float32, np.float64, np.longdouble),
+    *(np.complex64, np.complex128, np.clongdouble),
+    pointwise=True,
+)
 def float_(out, x, /, *, out_bar):
     x_bar = out_bar
     return x_bar
 
 
-@tangent(divmod)
+@adjoint(divmod, np.divmod)
+def divmod_(out, a, b, *, out_bar):
+    if np.ndim(a) == 0 and np.ndim(b) == 0:
+        a_bar = out_bar[1]
+        b_bar = -out_bar[1] * (a // b)
+    else:
+        a_bar = unbroadcast(out_bar[1], a)
+        b_bar = unbroadcast(-out_bar[1] * (a // b), b)
+    return a_bar, b_bar
+
+
+@tangent(divmod, np.divmod)
 def divmod_tangent(out, a, b, *, a_dot, b_dot):
-    out_dot = (0.0, a_dot - out[0] * b_dot)
+    rest_dot = a_dot - out[0] * b_dot
+    out_dot = (0.0 * rest_dot, rest_dot)
     return out_dot
 
 
-@adjoint(divmod)
-def divmod_(out, a, b, *, out_bar):
-    a_bar = out_bar[1]
-    b_bar = -out_bar[1] * (a // b)
-    return a_bar, b_bar
+@adjoint(math.modf, np.modf)
+def modf(out, x, *, out_bar):
+    x_bar = out_bar[0]
+    return x_bar
+
+
+@tangent(math.modf, np.modf)
+def modf_tangent(out, x, *, x_dot):
+    return (x_dot, 0.0 * x_dot)
+
+
+@adjoint(math.frexp)
+def frexp(out, x, *, out_bar):
+    x_bar = math.ldexp(out_bar[0], -out[1])
+    return x_bar
+
+
+@tangent(math.frexp)
+def frexp_tangent(out, x, *, x_dot):
+    return (math.ldexp(x_dot, -out[1]), 0)
+
+
+@adjoint(math.fsum)
+def fsum(out, seq, /, *, out_bar):
+    seq_bar = sum_adjoint(out_bar, seq)
+    return seq_bar
+
+
+@tangent(math.fsum)
+def fsum_tangent(out, seq, /, *, seq_dot):
+    return math.fsum(seq_dot)
+
+
+@adjoint(math.prod, wrt=("iterable", "start"))
+def prod(out, iterable, /, *, start=1, out_bar):
+    iterable_bar = prod_adjoint(out_bar * start, iterable)
+    start_bar = out_bar * math.prod(iterable)
+    return iterable_bar, start_bar
+
+
+@tangent(math.prod)
+def prod_tangent(out, iterable, /, *, start=1, iterable_dot, start_dot):
+    from_iterable = start * prod_change(iterable, iterable_dot)
+    from_start = math.prod(iterable) * start_dot
+    return from_iterable, from_start
+
+
+# Where the points are the same the derivative is 0.
+@adjoint(math.dist)
+def dist(out, p, q, /, *, out_bar):
+    p_bar = dist_adjoint(out_bar, out, p, q)
+    q_bar = dist_adjoint(out_bar, out, q, p)
+    return p_bar, q_bar
+
+
+@tangent(math.dist)
+def dist_tangent(out, p, q, /, *, p_dot, q_dot):
+    from_p = dist_change(out, p, q, p_dot)
+    from_q = dist_change(out, q, p, q_dot)
+    return from_p, from_q
 
 
 # At 0 the derivative is 0.
@@ -178,6 +264,13 @@ def exp(out, x, *, out_bar):
     return x_bar
 
 
+# log 2 is a literal.
+@adjoint(*_of_math("exp2"), pointwise=True)
+def exp2(out, x, *, out_bar):
+    x_bar = 0.6931471805599453 * out_bar * out
+    return x_bar
+
+
 @adjoint(math.expm1, pointwise=True)
 def expm1(out, x, *, out_bar):
     x_bar = out_bar * (out + 1.0)
@@ -216,6 +309,12 @@ def log1p(out, x, *, out_bar):
 @adjoint(math.sqrt, pointwise=True, singular="pole")
 def sqrt(out, x, *, out_bar):
     x_bar = 0.5 * out_bar / out
+    return x_bar
+
+
+@adjoint(*_of_math("cbrt"), pointwise=True, singular="pole")
+def cbrt(out, x, *, out_bar):
+    x_bar = out_bar / (3.0 * out * out)
     return x_bar
 
 
@@ -258,6 +357,37 @@ def fmod(out, x, y, *, out_bar):
     x_bar = out_bar
     y_bar = -out_bar * math.trunc(x / y)
     return x_bar, y_bar
+
+
+@adjoint(math.remainder, pointwise=True)
+def remainder(out, x, y, *, out_bar):
+    x_bar = out_bar
+    y_bar = -out_bar * round((x - out) / y)
+    return x_bar, y_bar
+
+
+@adjoint(math.ldexp, wrt=("x",), zero=("i",), pointwise=True)
+def ldexp(out, x, i, *, out_bar):
+    x_bar = math.ldexp(out_bar, i)
+    return x_bar
+
+
+@adjoint(math.nextafter, wrt=("x",), zero=("y",), pointwise=True)
+def nextafter(out, x, y, *, out_bar):
+    x_bar = out_bar
+    return x_bar
+
+
+@adjoint(math.gamma, pointwise=True)
+def gamma(out, x, *, out_bar):
+    x_bar = out_bar * out * digamma(x)
+    return x_bar
+
+
+@adjoint(math.lgamma, pointwise=True)
+def lgamma(out, x, *, out_bar):
+    x_bar = out_bar * digamma(x)
+    return x_bar
 
 
 @adjoint(math.erf, pointwise=True)

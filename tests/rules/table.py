@@ -657,6 +657,10 @@ MORE = [
 
 ROWS = [*UFUNCS, *OPERATORS, *PYTHON, *REDUCTIONS, *LINALG, *ARRAYS, *HELPERS, *MORE]
 
+from .elementwise_table import ELEMENTWISE  # noqa: E402
+
+ROWS += ELEMENTWISE
+
 if importlib.util.find_spec("scipy"):
     from .scipy_table import SCIPY
 

@@ -8,7 +8,7 @@ import operator
 import numpy as np
 import pytest
 
-from sct.templates import lookup
+from sct.templates import choices, lookup, ufuncs
 
 NAN = math.nan
 
@@ -21,7 +21,7 @@ CASES = [
     (min, (1.0, 1.0), (0.5, 0.5)),
     (np.max, ([1.0, 3.0, 3.0],), ([0.0, 0.5, 0.5],)),
     (np.min, ([1.0, 1.0, 3.0],), ([0.5, 0.5, 0.0],)),
-    (np.clip, ([0.0, 1.0, 2.0], 0.0, 1.0), ([1.0, 1.0, 0.0], [0, 0, 0], [0, 0, 1])),
+    (np.clip, ([0.0, 1.0, 2.0], 0.0, 1.0), ([1, 1, 0], *2 * ([0, 0, 0], [0, 0, 1]))),
     (np.sinc, ([0.0],), ([0.0],)),
     (np.std, ([2.0, 2.0],), ([0.0, 0.0],)),
     (np.linalg.norm, ([0.0, 0.0],), ([0.0, 0.0],)),
@@ -30,6 +30,12 @@ CASES = [
     (math.hypot, (0.0, 0.0), (0.0, 0.0)),
     (math.fabs, (0.0,), (0.0,)),
     (np.prod, ([0.0, 2.0, 3.0],), ([6.0, 0.0, 0.0],)),
+    (np.logaddexp, (-np.inf, [-np.inf, 0.0]), ([0.0, 0.0], [0.0, 1.0])),
+    (ufuncs.logaddexp_reduce, ([-np.inf, -np.inf],), ([0.0, 0.0],)),
+    (ufuncs.maximum_accumulate, ([1.0, 1.0, 0.5],), ([3.0, 0.0, 0.0],)),
+    (choices.largest, ([3.0, 1.0, 3.0],), ([0.5, 0.0, 0.5],)),
+    (math.dist, ([1.0], [1.0]), ([0.0], [0.0])),
+    (np.interp, (-3.0, [0.0, 1.0], [2.0, 5.0]), (0.0, [0.0, 0.0], [1.0, 0.0])),
     (np.where, ([True, False], [1.0, NAN], [NAN, 2.0]), ([1.0, 0.0], [0.0, 1.0])),
     (np.nan_to_num, ([NAN, np.inf, 1.0],), ([0.0, 0.0, 1.0],)),
     (operator.pow, (0.0, 0), (0.0, 0.0)),
