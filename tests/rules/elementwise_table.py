@@ -117,7 +117,7 @@ COMPLEX = [
         for row in [
             *binary(f, complex_normal, complex_normal)[1:5],
             *binary(f, positive, complex_normal)[:2],
-            *binary(f, complex_normal, normal)[:2],
+            *binary(f, complex_normal, positive)[:2],
         ]
     ],
     Row(np.where, (np.array([True, False, True]), complex_normal(3), normal(3))),
