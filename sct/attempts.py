@@ -34,6 +34,7 @@ from .grammar import (
     name,
     names_bound,
     names_read,
+    nodes,
     source_blocks,
 )
 from .names import Names
@@ -93,15 +94,15 @@ class Attempts:
         Where the answers of probes get their names.
     source : Source
         Where the function was written.
-    tree : gast.FunctionDef
-        The function as the user wrote it.
+    every : list of trees
+        All nodes of the function as the user wrote it.
     pure : callable
         ``pure(call)``: whether a call has no effect.
     """
 
-    def __init__(self, names: Names, source, tree, pure: Callable):
+    def __init__(self, names: Names, source, every, pure: Callable):
         self.names, self.source, self.pure = names, source, pure
-        self.reads, self.bound = count_reads(tree), bindings(tree)
+        self.reads, self.bound = count_reads(every), bindings(every)
 
     def lowered(self, s: gast.Try) -> list[gast.AST]:
         """Statements for `s`: probes, and what the source language has besides."""
@@ -153,7 +154,7 @@ class Attempts:
             if all(isinstance(t, gast.Name) for t in last.targets):
                 body[-1] = located(gast.Expr(last.value), last)
                 own = {n for s in body for n in names_bound(s)}
-        inside = bindings(gast.Module(body, []))
+        inside = bindings(nodes(gast.Module(body, [])))
         carried = {n for n in own & read_first(body) if self.bound[n] > inside[n]}
         fresh = {n: self.names.fresh(n) for n in sorted(own)}
         rename(body, fresh)
@@ -195,7 +196,7 @@ class Attempts:
         early = bound_early(s.body)
         if not early:
             return
-        inside = count_reads(gast.Module([*s.body, *s.orelse], []))
+        inside = count_reads(nodes(gast.Module([*s.body, *s.orelse], [])))
         ends = [
             h
             for h in s.handlers

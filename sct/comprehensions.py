@@ -25,10 +25,12 @@ import gast
 from .grammar import (
     assign,
     call,
+    children,
     clone,
     located,
     name,
     names_read,
+    nodes,
     target_names,
     values_read,
 )
@@ -45,8 +47,8 @@ class Comprehensions:
 
     Parameters
     ----------
-    tree : gast.FunctionDef
-        The function.
+    every : list of trees
+        All nodes of the function.
     names : Names
         Where variables get their names.
     local : set of str
@@ -55,16 +57,16 @@ class Comprehensions:
         The builtin that a name denotes, as a word, or None.
     """
 
-    def __init__(self, tree, names: Names, local: set[str], is_builtin: Callable):
+    def __init__(self, every, names: Names, local: set[str], is_builtin: Callable):
         self.names, self.local, self.is_builtin = names, local, is_builtin
-        every = _mentions(tree)
+        mentions = _mentions(every)
         within: Counter[str] = Counter()
-        for n in gast.walk(tree):
+        for n in every:
             if isinstance(n, LISTED):
-                own = _own_names(n)
-                within.update({k: c for k, c in _mentions(n).items() if k in own})
+                own, inside = _own_names(n), _mentions(nodes(n))
+                within.update({k: c for k, c in inside.items() if k in own})
         # Names that are nothing but the variables of one comprehension.
-        self.private = {n for n, c in within.items() if c == every[n]} - RESERVED
+        self.private = {n for n, c in within.items() if c == mentions[n]} - RESERVED
 
     def of(self, e: gast.AST) -> set[int]:
         """The ids of the comprehensions in `e` that are to become loops."""
@@ -78,7 +80,7 @@ class Comprehensions:
                 if self._is_listed(n, parent):
                     found.add(id(n))
                 continue
-            stack += [(c, n) for c in gast.iter_child_nodes(n)]
+            stack += [(c, n) for c in children(n)]
         return found
 
     def _is_listed(self, e: gast.AST, parent: gast.AST | None) -> bool:
@@ -140,8 +142,8 @@ class Comprehensions:
         return gast.List([], gast.Load()), [keep]
 
 
-def _mentions(tree: gast.AST) -> Counter[str]:
-    return Counter(n.id for n in gast.walk(tree) if isinstance(n, gast.Name))
+def _mentions(every: list[gast.AST]) -> Counter[str]:
+    return Counter(n.id for n in every if isinstance(n, gast.Name))
 
 
 def _own_names(e: gast.AST) -> set[str]:

@@ -37,6 +37,7 @@ from .grammar import (
     located,
     name,
     names_read,
+    nodes,
 )
 from .hoist import Hoister, negated, walrus_targets
 from .iterate import Iteration
@@ -97,10 +98,11 @@ class _Lowering:
         a = tree.args
         parameters = [*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg]
         local = {p.id for p in parameters if p} | all_writes(tree.body)
-        local |= walrus_targets(tree)
+        every = nodes(tree)
+        local |= {n.target.id for n in every if isinstance(n, gast.NamedExpr)}
         captured = {
             n
-            for inner in gast.walk(tree)
+            for inner in every
             if isinstance(inner, (gast.Lambda, gast.FunctionDef)) and inner is not tree
             for n in free_names(inner)
         }
@@ -113,12 +115,12 @@ class _Lowering:
             return not taken and pure(node)
 
         self.writer = Writer(names)
-        listing = Comprehensions(tree, names, local, builtin)
+        listing = Comprehensions(every, names, local, builtin)
         self.hoister = Hoister(self.writer, captured, listing, self.run)
         self.unpacker = Unpacker(self.writer, captured)
         self.iteration = Iteration(self.writer, self.unpacker, builtin, source)
-        self.attempts = Attempts(names, source, tree, effectless)
-        self.patterns = Patterns(names, source, tree, builtin)
+        self.attempts = Attempts(names, source, every, effectless)
+        self.patterns = Patterns(names, source, every, builtin)
 
     def block(self, body: list[gast.AST]) -> list[gast.AST]:
         with self.writer.block() as out:

@@ -166,54 +166,48 @@ def located(node: gast.AST, at: gast.AST | None) -> gast.AST:
 
 
 def clone(node):
-    """A deep copy: no node ever has two parents.
+    """A deep copy of a tree or of a list of trees: no node ever has two parents.
 
     A loop, not a recursion: a long sum is as deep as it has operands.  Operators and
     contexts say no more than their class does, and are not copied.
     """
-    top = [node]
-    stack: list = [top]
-    while stack:
-        n = stack.pop()
+    if node is None:
+        return None
+    top = node.copy() if type(node) is list else shallow(node)
+    made = [top]
+    for n in made:
         if type(n) is list:
-            fields, items = n, enumerate(n)
-        else:
-            fields = n.__dict__
-            items = fields.items()
-        # Values are replaced under keys that are there already.
-        for key, value in items:
-            if type(value) is list:
-                copied = value.copy()
-            elif isinstance(value, gast.AST):
-                cls = type(value)
-                if cls in _WORDS:
-                    continue
-                copied = cls.__new__(cls)
-                copied.__dict__.update(value.__dict__)
-            else:
+            for k, value in enumerate(n):
+                if isinstance(value, gast.AST):
+                    n[k] = copied = shallow(value)
+                    made.append(copied)
+            continue
+        fields = n.__dict__
+        for part in PARTS[type(n)]:
+            value = fields.get(part)
+            if value is None:
                 continue
-            fields[key] = copied
-            stack.append(copied)
-    return top[0]
+            if isinstance(value, gast.AST):
+                fields[part] = copied = shallow(value)
+                made.append(copied)
+            elif type(value) is list:
+                fields[part] = copied = value.copy()
+                made.append(copied)
+    return top
+
+
+def shallow(node: gast.AST) -> gast.AST:
+    """A copy of one node, its parts the same."""
+    cls = type(node)
+    copied = cls.__new__(cls)
+    copied.__dict__ = node.__dict__.copy()
+    return copied
 
 
 # Fields that hold no expression or statement.
 _PLAIN = frozenset(
     {"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "conversion"}
 )
-# Nodes that are known by their class.
-_WORDS = frozenset(
-    cls
-    for kind in (
-        gast.expr_context,
-        gast.operator,
-        gast.unaryop,
-        gast.cmpop,
-        gast.boolop,
-    )
-    for cls in [kind, *kind.__subclasses__()]
-)
-
 
 class _Parts(dict):
     def __missing__(self, cls: type[gast.AST]) -> tuple[str, ...]:
@@ -228,12 +222,7 @@ PARTS = _Parts({gast.Constant: ()})
 def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly below one, operators and contexts left out."""
     found: list[gast.AST] = []
-    for name in PARTS[type(node)]:
-        value = getattr(node, name, None)
-        if type(value) is list:
-            found += [v for v in value if isinstance(v, gast.AST)]
-        elif isinstance(value, gast.AST):
-            found.append(value)
+    _add_children(node, found)
     return found
 
 
@@ -241,8 +230,22 @@ def nodes(node: gast.AST) -> list[gast.AST]:
     """`node` and all below it, operators and contexts left out, outer before inner."""
     found = [node]
     for n in found:
-        found += children(n)
+        _add_children(n, found)
     return found
+
+
+def _add_children(node: gast.AST, found: list[gast.AST]) -> None:
+    fields = node.__dict__
+    for part in PARTS[type(node)]:
+        value = fields.get(part)
+        if value is None:
+            continue
+        if isinstance(value, gast.AST):
+            found.append(value)
+        elif type(value) is list:
+            for v in value:
+                if isinstance(v, gast.AST):
+                    found.append(v)
 
 
 COMPOUND = (gast.If, gast.For, gast.While, gast.With)
@@ -276,13 +279,13 @@ def source_blocks(stmt: gast.AST) -> list[list[gast.AST]]:
 
 def statements(body: list[gast.AST]) -> Iterator[gast.AST]:
     """All statements of a block, outer before inner, in order of the text."""
-    stack = list(reversed(body))
+    stack = body[::-1]
     while stack:
         s = stack.pop()
         yield s
         if isinstance(s, COMPOUND):
             inner = [t for b in blocks(s) for t in b]
-            stack.extend(reversed(inner))
+            stack += inner[::-1]
 
 
 def is_name(node: gast.AST, id: str | None = None) -> bool:
@@ -403,29 +406,37 @@ def all_writes(body: list[gast.AST]) -> set[str]:
     return {n for s in statements(body) for n in writes(s)}
 
 
+# What has names of its own inside.
+_SCOPES = (gast.Lambda, gast.FunctionDef, *COMPREHENSIONS, Probe)
+
+
 def names_read(node: gast.AST) -> set[str]:
     """The names that an expression reads, those of lambdas' own parameters left out."""
     found: set[str] = set()
     stack = [node]
-    while stack:
-        n = stack.pop()
+    for n in stack:
         if isinstance(n, gast.Name):
             if isinstance(n.ctx, gast.Load):
                 found.add(n.id)
-        elif isinstance(n, (gast.Lambda, gast.FunctionDef)):
-            found |= free_names(n)
-        elif isinstance(n, COMPREHENSIONS):
-            first, *others = n.generators
-            own = {t for g in n.generators for t in target_names(g.target)}
-            parts = [p for g in others for p in (g.iter, *g.ifs)]
-            parts += [n.key, n.value] if isinstance(n, gast.DictComp) else [n.elt]
-            found |= {i for p in [*parts, *first.ifs] for i in names_read(p)} - own
-            stack.append(first.iter)
-        elif isinstance(n, Probe):
-            found |= names_read(n.statement) - names_bound(n.statement)
+        elif isinstance(n, _SCOPES):
+            found |= _read_inside(n)
         else:
-            stack += children(n)
+            _add_children(n, stack)
     return found
+
+
+def _read_inside(scope: gast.AST) -> set[str]:
+    """The names that something with names of its own reads from around it."""
+    if isinstance(scope, (gast.Lambda, gast.FunctionDef)):
+        return free_names(scope)
+    if isinstance(scope, Probe):
+        return names_read(scope.statement) - names_bound(scope.statement)
+    first, *others = scope.generators
+    own = {t for g in scope.generators for t in target_names(g.target)}
+    parts = [p for g in others for p in (g.iter, *g.ifs)]
+    parts += [*first.ifs, *(c for c in children(scope) if c not in scope.generators)]
+    inner = {n for p in parts for n in names_read(p)}
+    return names_read(first.iter) | (inner - own)
 
 
 def values_read(node: gast.AST) -> set[str]:

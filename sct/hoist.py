@@ -20,12 +20,14 @@ from __future__ import annotations
 import gast
 
 from .comprehensions import LISTED
-from .grammar import clone, name, names_read
+from .grammar import children, clone, name, names_read, nodes
 from .names import noun
 from .renaming import Captured
 from .writer import Writer
 
 OPAQUE = (gast.Lambda, *LISTED)
+# What may have to become statements.
+HOISTED = (gast.NamedExpr, gast.IfExp, gast.BoolOp, *LISTED)
 # What cannot be bound to a name: its parts are what is evaluated.
 PARTS = (gast.keyword, gast.Starred, gast.Slice, gast.Tuple, gast.FormattedValue)
 
@@ -50,7 +52,7 @@ def is_boolean(e: gast.AST) -> bool:
 
 def walrus_targets(e: gast.AST) -> set[str]:
     """The names that an expression assigns."""
-    return {n.target.id for n in gast.walk(e) if isinstance(n, gast.NamedExpr)}
+    return {n.target.id for n in nodes(e) if isinstance(n, gast.NamedExpr)}
 
 
 def _hoisting(root: gast.AST, test: bool, listed: set[int]) -> set[int]:
@@ -79,7 +81,7 @@ def _hoisting(root: gast.AST, test: bool, listed: set[int]) -> set[int]:
         inner = not isinstance(n, gast.NamedExpr) and (
             in_test or is_boolean(n) or isinstance(n, gast.JoinedStr)
         )
-        for child in gast.iter_child_nodes(n):
+        for child in children(n):
             parent[id(child)] = n
             in_child = inner or (isinstance(n, gast.IfExp) and child is n.test)
             stack.append((child, in_child))
@@ -158,6 +160,8 @@ class Hoister:
         return self._lower(e)
 
     def _found(self, e: gast.AST, test: bool = False) -> set[int]:
+        if not any(isinstance(n, HOISTED) for n in nodes(e)):
+            return set()
         return _hoisting(e, test, self.listing.of(e))
 
     def assign(self, target: str, e: gast.AST) -> None:

@@ -28,7 +28,7 @@ from pathlib import Path
 import gast
 
 from . import emit
-from .grammar import clone, free_names, names_read, outer_names
+from .grammar import clone, free_names, names_read, nodes, outer_names
 from .helpers import HELPERS
 from .parse import Source
 from .resolve import MISSING, Binding, Scope
@@ -176,10 +176,15 @@ def _is_emitted(function: types.FunctionType) -> bool:
 def _renamed(tree: gast.FunctionDef, names: dict[str, str]) -> gast.FunctionDef:
     tree = clone(tree)
     tree.name = names[tree.name]
-    for node in gast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, gast.Name):
             node.id = names.get(node.id, node.id)
     return tree
+
+
+def _mentioned(tree: gast.FunctionDef) -> set[str]:
+    """The names in the body and the head of a function."""
+    return {n.id for n in nodes(tree) if isinstance(n, gast.Name)}
 
 
 class _Names:
@@ -196,12 +201,8 @@ class _Names:
         self.helpers: dict[str, str] = {}
         self._gather()
         self._no_outer_variables()
-        self.local = {
-            n.id
-            for u in self.units
-            for n in gast.walk(u.tree)
-            if isinstance(n, gast.Name)
-        }
+        self.mentioned = {u: _mentioned(u.tree) for u in self.units}
+        self.local = set().union(*self.mentioned.values())
         for unit in self.units:
             self.given[unit] = self._free(unit.name)
 
@@ -272,7 +273,7 @@ class _Names:
     def _module(self, text: str, module: str, binding: Binding, unit: Unit) -> str:
         """The name of a module, without the suffix of sct's own where it needs none."""
         wish = re.sub(r"_\d+$", "", text) if binding.kind == "module" else text
-        own = {n.id for n in gast.walk(unit.tree) if isinstance(n, gast.Name)}
+        own = self.mentioned[unit]
         return self._import(text if wish in own else wish, module, None)
 
     def _import(self, text: str, module: str, attribute: str | None) -> str:
@@ -376,8 +377,8 @@ def helper_source(name: str) -> str:
 @functools.cache
 def _helper_words(name: str) -> set[str]:
     """The names that a helper mentions."""
-    nodes = ast.walk(ast.parse(helper_source(name)))
-    return {n.id for n in nodes if isinstance(n, ast.Name)}
+    every = ast.walk(ast.parse(helper_source(name)))
+    return {n.id for n in every if isinstance(n, ast.Name)}
 
 
 @functools.cache

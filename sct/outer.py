@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import gast
 
-from .grammar import clone, heads, name, outer_names, source_blocks, statements
+from .grammar import clone, heads, name, nodes, outer_names, source_blocks, statements
 from .names import Names, used_names
 from .renaming import FUNCTIONS
 
@@ -46,7 +46,7 @@ def with_copies(tree: gast.FunctionDef) -> gast.FunctionDef:
     declared = outer_names(tree.body)
     inner = {
         n
-        for f in gast.walk(tree)
+        for f in nodes(tree)
         if isinstance(f, gast.FunctionDef) and f is not tree
         for s in statements(f.body)
         if isinstance(s, gast.Nonlocal)
@@ -74,13 +74,13 @@ class _Copies:
         if isinstance(s, FUNCTIONS):
             return s
         if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
-            calls = any(isinstance(n, gast.Call) for n in gast.walk(s.value))
+            calls = any(isinstance(n, gast.Call) for n in nodes(s.value))
             id = s.target.id
             if id in self.always or (id in self.by_call and calls):
                 total = gast.BinOp(name(id), s.op, s.value)
                 s = gast.copy_location(gast.Assign([s.target], total, None), s)
         own = heads(s)
-        calls = any(isinstance(n, gast.Call) for h in own for n in gast.walk(h))
+        calls = any(isinstance(n, gast.Call) for h in own for n in nodes(h))
         copied = self.always | (self.by_call if calls else set())
         for field, value in list(gast.iter_fields(s)):
             if isinstance(value, gast.expr) and value in own:

@@ -84,15 +84,15 @@ class Patterns:
         Where temporaries get their names.
     source : Source
         Where the function was written.
-    tree : gast.FunctionDef
-        The function as the user wrote it.
+    every : list of trees
+        All nodes of the function as the user wrote it.
     is_builtin : callable
         The builtin that a name denotes, as a word, or None.
     """
 
-    def __init__(self, names: Names, source, tree, is_builtin: Callable):
+    def __init__(self, names: Names, source, every, is_builtin: Callable):
         self.names, self.source, self.is_builtin = names, source, is_builtin
-        self.bound = bindings(tree)
+        self.bound = bindings(every)
 
     def lowered(self, s: gast.Match) -> list[gast.AST]:
         """Statements of the source language that do what `s` does."""
@@ -283,10 +283,10 @@ class Patterns:
             yield inner, gast.Attribute(clone(at), attribute, gast.Load())
 
 
-def _pattern_names(tree: gast.AST) -> list[str]:
-    """The names that the patterns in a tree bind, each as often as it is bound."""
+def _pattern_names(every: list[gast.AST]) -> list[str]:
+    """The names that patterns bind, each as often as it is bound."""
     found = []
-    for n in gast.walk(tree):
+    for n in every:
         if isinstance(n, (gast.MatchAs, gast.MatchStar)) and n.name:
             found.append(n.name)
         elif isinstance(n, gast.MatchMapping) and n.rest:
@@ -294,10 +294,10 @@ def _pattern_names(tree: gast.AST) -> list[str]:
     return found
 
 
-def bindings(tree: gast.AST) -> Counter[str]:
-    """How often each name is bound in a function."""
-    found = Counter(_pattern_names(tree))
-    for n in gast.walk(tree):
+def bindings(every: list[gast.AST]) -> Counter[str]:
+    """How often each name is bound, told from all nodes of some trees."""
+    found = Counter(_pattern_names(every))
+    for n in every:
         if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load):
             found[n.id] += 1
     return found

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import gast
 
+from . import grammar
 from .grammar import all_writes, outer_names, target_names
 
 FUNCTIONS = (gast.Lambda, gast.FunctionDef)
@@ -59,7 +60,7 @@ def rename(nodes: list[gast.AST], names: Mapping[str, str]) -> None:
             stack.append((first, known))
             stack += [(n, inner) for n in _parts(node) if n is not first]
         else:
-            stack += [(n, known) for n in gast.iter_child_nodes(node)]
+            stack += [(n, known) for n in grammar.children(node)]
 
 
 def own_names(scope: gast.AST) -> set[str]:
@@ -78,9 +79,10 @@ def captured_names(nodes: list[gast.AST]) -> set[str]:
     """The names that functions and comprehensions inside some trees mention."""
     found: set[str] = set()
     for node in nodes:
-        for scope in gast.walk(node):
+        for scope in grammar.nodes(node):
             if isinstance(scope, (*FUNCTIONS, *COMPREHENSIONS)):
-                found |= {n.id for n in gast.walk(scope) if isinstance(n, gast.Name)}
+                inside = grammar.nodes(scope)
+                found |= {n.id for n in inside if isinstance(n, gast.Name)}
     return found
 
 
@@ -95,7 +97,7 @@ def outside(function: gast.AST) -> list[gast.AST]:
 
 def _inside(node, own: set[str], known: Mapping[str, str]) -> dict[str, str]:
     inner = {old: new for old, new in known.items() if old not in own}
-    mentioned = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
+    mentioned = {n.id for n in grammar.nodes(node) if isinstance(n, gast.Name)}
     if any(new in own and old in mentioned for old, new in inner.items()):
         raise Captured
     return inner
@@ -104,7 +106,7 @@ def _inside(node, own: set[str], known: Mapping[str, str]) -> dict[str, str]:
 def _parts(comprehension: gast.AST) -> list[gast.AST]:
     found = [
         n
-        for n in gast.iter_child_nodes(comprehension)
+        for n in grammar.children(comprehension)
         if n not in comprehension.generators
     ]
     for g in comprehension.generators:

@@ -14,7 +14,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 
 import gast
 
@@ -27,6 +29,7 @@ from .grammar import (
     is_name,
     located,
     name,
+    nodes,
     statements,
     target_names,
 )
@@ -70,12 +73,16 @@ def _blocks(fn: gast.FunctionDef):
 
 class _Sums:
     def __init__(self, fn: gast.FunctionDef, is_builtin: Builtin):
-        self.is_builtin = is_builtin
-        self.names = Names(used_names(fn))
-        self.mentions: dict[str, int] = {}
-        for n in gast.walk(fn):
-            if isinstance(n, gast.Name):
-                self.mentions[n.id] = self.mentions.get(n.id, 0) + 1
+        self.fn, self.is_builtin = fn, is_builtin
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(used_names(self.fn))
+
+    @cached_property
+    def mentions(self) -> Counter[str]:
+        """How often the function mentions each name."""
+        return Counter(n.id for n in nodes(self.fn) if isinstance(n, gast.Name))
 
     def pair(self, body: list[gast.AST], k: int) -> bool:
         """Whether statement `k` is the sum of what the statement before it lists."""
@@ -110,11 +117,11 @@ class _Sums:
         """The loop that adds up, None when its names cannot be told apart."""
         own = {n for g in listed.generators for n in target_names(g.target)}
         inside = sum(
-            isinstance(n, gast.Name) and n.id in own for n in gast.walk(listed)
+            isinstance(n, gast.Name) and n.id in own for n in nodes(listed)
         )
         alone = sum(self.mentions[n] for n in own) == inside and not own & RESERVED
         target = s.targets[0].id
-        taken = any(is_name(n, target) for n in gast.walk(listed))
+        taken = any(is_name(n, target) for n in nodes(listed))
         total = self.names.fresh("total") if taken else target
         step = gast.BinOp(name(total), gast.Add(), listed.elt)
         body: list[gast.AST] = [assign(total, step, s)]

@@ -29,10 +29,10 @@ LEAVES = (gast.Return, gast.Break, gast.Continue)
 LOOPS = (gast.For, gast.While)
 
 
-def count_reads(tree: gast.AST) -> Counter[str]:
-    """How often each name is read in a tree."""
+def count_reads(every: list[gast.AST]) -> Counter[str]:
+    """How often each name is read, told from all nodes of some trees."""
     found: Counter[str] = Counter()
-    for n in gast.walk(tree):
+    for n in every:
         if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
             found[n.id] += 1
         elif isinstance(n, gast.AugAssign) and isinstance(n.target, gast.Name):

@@ -17,7 +17,7 @@ import gast
 
 from . import meanings
 from .classes import annotated
-from .grammar import is_name, writes
+from .grammar import is_name, nodes, writes
 from .meanings import Instance, Items, Made, Outside, Parent
 from .resolve import MISSING, Scope
 
@@ -50,7 +50,7 @@ class Understanding:
 
     def object(self, e: gast.AST) -> object:
         """The object that an expression of names from outside denotes."""
-        local = any(is_name(n) and n.id in self.count for n in gast.walk(e))
+        local = any(is_name(n) and n.id in self.count for n in nodes(e))
         return MISSING if local else self.scope.resolve(e)
 
     def value(self, e: gast.AST, env: Env) -> meanings.Known | None:

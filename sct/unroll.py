@@ -24,6 +24,7 @@ from .grammar import (
     constant,
     is_name,
     located,
+    nodes,
     statements,
 )
 from .names import Names, used_names
@@ -101,7 +102,7 @@ class _Unrolling:
             and isinstance(n.value, gast.Name)
             and n.value.id in self.found
             for s in loop.body
-            for n in gast.walk(s)
+            for n in nodes(s)
         )
         return length if indexed else None
 
@@ -141,7 +142,7 @@ def called_names(body: list[gast.AST]) -> set[str]:
     return bound & {
         n.func.id
         for s in body
-        for n in gast.walk(s)
+        for n in nodes(s)
         if isinstance(n, gast.Call) and is_name(n.func)
     }
 
@@ -168,7 +169,7 @@ class _Fixed(gast.NodeTransformer):
 def _count(body: list[gast.AST]) -> dict[str, int]:
     found: dict[str, int] = {}
     for s in body:
-        for n in gast.walk(s):
+        for n in nodes(s):
             if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
                 found[n.id] = found.get(n.id, 0) + 1
     return found
