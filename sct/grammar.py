@@ -209,6 +209,7 @@ _PLAIN = frozenset(
     {"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "conversion"}
 )
 
+
 class _Parts(dict):
     def __missing__(self, cls: type[gast.AST]) -> tuple[str, ...]:
         found = self[cls] = tuple(f for f in cls._fields if f not in _PLAIN)

@@ -105,9 +105,7 @@ def _inside(node, own: set[str], known: Mapping[str, str]) -> dict[str, str]:
 
 def _parts(comprehension: gast.AST) -> list[gast.AST]:
     found = [
-        n
-        for n in grammar.children(comprehension)
-        if n not in comprehension.generators
+        n for n in grammar.children(comprehension) if n not in comprehension.generators
     ]
     for g in comprehension.generators:
         found += [g.target, g.iter, *g.ifs]

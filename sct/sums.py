@@ -116,9 +116,7 @@ class _Sums:
     def loop(self, listed: gast.AST, s: gast.Assign) -> list[gast.AST] | None:
         """The loop that adds up, None when its names cannot be told apart."""
         own = {n for g in listed.generators for n in target_names(g.target)}
-        inside = sum(
-            isinstance(n, gast.Name) and n.id in own for n in nodes(listed)
-        )
+        inside = sum(isinstance(n, gast.Name) and n.id in own for n in nodes(listed))
         alone = sum(self.mentions[n] for n in own) == inside and not own & RESERVED
         target = s.targets[0].id
         taken = any(is_name(n, target) for n in nodes(listed))

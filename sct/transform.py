@@ -8,10 +8,12 @@ Here each becomes a plain Python function; `derive` does the rest.
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import linecache
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 
@@ -70,6 +72,22 @@ class Request:
     optimize: bool = True
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Let the garbage collector rest.
+
+    What a transformation makes is needed to its end, or is freed without the collector;
+    looking through all of it again and again takes up to a third of the time.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
 def derivative(
     f: Callable, wrt: Wrt, mode: str, has_aux: bool = False, **options: object
 ) -> Callable:
@@ -91,6 +109,7 @@ def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:
     names = _names(function, wrt)
     single = not isinstance(wrt, (tuple, list))
 
+    @without_collector()
     def transform(primal: types.FunctionType) -> Callable:
         program = Program(request.optimize)
         name = request.emit(program, primal, names, single)
@@ -181,6 +200,7 @@ def _spelled_out(primal: object) -> types.FunctionType:
     return space[word]
 
 
+@without_collector()
 def _names(f: types.FunctionType, wrt: Wrt) -> tuple[str, ...]:
     """The parameters that `wrt` names."""
     listed = tuple(wrt) if isinstance(wrt, (tuple, list)) else (wrt,)

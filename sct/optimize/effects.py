@@ -8,7 +8,7 @@ Of the outside (parameters and free names) anything may share with anything.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import gast
@@ -17,6 +17,7 @@ from sct import grammar
 from sct.optimize.facts import Facts
 
 _OUTSIDE = "<outside>"
+_DISPLAYS = (gast.List, gast.Tuple)
 _ARITHMETIC = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant, gast.JoinedStr)
 
 
@@ -27,6 +28,26 @@ class Effect:
     binds: set[str] = field(default_factory=set)
     mutates: set[str] = field(default_factory=set)
     impure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Names that come to share memory when a statement runs.
+
+    Attributes
+    ----------
+    into : tuple of str
+        Where a value goes.
+    names : frozenset of str
+        What it may be part of.
+    sums : tuple of sets of str
+        What it may be made of where one of the names holds a container: joined lists
+        share their elements.
+    """
+
+    into: tuple[str, ...]
+    names: frozenset[str]
+    sums: tuple[frozenset[str], ...]
 
 
 def root(node: gast.AST) -> str | None:
@@ -115,8 +136,10 @@ class Effects:
         self._parameters = {p.id for p in own if p is not None}
         self.pinned = {n for s in every for n in self.notes.of(s).deferred}
         self.stacks = self._find_stacks(every)
-        # What a statement does hangs on the function by this alone.
+        # What a statement does hangs on the function by this alone: what is read
+        # stays bound, whatever the passes drop.
         self._known = self.notes.about(("effect", frozenset(self.stacks)))
+        self._flows = self.notes.about(("flow", frozenset(self.stacks)))
         self._share(every)
         self._mutated: set[str] = set()
         for s in fn.body:
@@ -164,52 +187,69 @@ class Effects:
         if a not in self.facts.scalar and b not in self.facts.scalar:
             self._parent[self._find(a)] = self._find(b)
 
-    def _sources(self, node: gast.AST) -> Set[str]:
-        """Names, or the outside, that the value of `node` may share memory with."""
+    def _sources(self, node: gast.AST, names: set[str], sums: list) -> None:
+        """Note what the value of `node` may share memory with."""
         if isinstance(node, gast.BinOp) and isinstance(node.op, (gast.Add, gast.Mult)):
-            # Joined lists share their elements.
             sides = (node.left, node.right)
-            lists = any(isinstance(e, (gast.List, gast.Tuple)) for e in sides)
-            if not lists and not self._containers:
-                return frozenset()
-            names = self.notes.names(node)
-            return names if lists or names & self._containers else frozenset()
-        if isinstance(node, _ARITHMETIC):
-            return set()
-        if isinstance(node, gast.Name):
+            if any(isinstance(e, _DISPLAYS) for e in sides):
+                names |= self.notes.names(node)
+            else:
+                sums.append(self.notes.names(node))
+        elif isinstance(node, gast.Name):
             known = node.id in self._local or node.id in self._parameters
-            return {node.id if known else _OUTSIDE}
-        if isinstance(node, gast.Call):
+            names.add(node.id if known else _OUTSIDE)
+        elif isinstance(node, gast.Call):
             if self.facts.fresh(node):
-                return set()
+                return
             parts = [*node.args, *[k.value for k in node.keywords]]
             owner = root(node.func)
             if owner is None or owner in self._local or owner in self._parameters:
                 parts.append(node.func)
-            found = {n for p in parts for n in self._sources(p)}
+            for p in parts:
+                self._sources(p, names, sums)
             stack = stack_call(node)
             if not self.facts.pure(node) and not (stack and stack[0] in self.stacks):
-                found.add(_OUTSIDE)
-            return found
-        if isinstance(node, gast.Subscript):
-            return self._sources(node.value)
-        return {n for c in grammar.children(node) for n in self._sources(c)}
+                names.add(_OUTSIDE)
+        elif isinstance(node, gast.Subscript):
+            self._sources(node.value, names, sums)
+        elif not isinstance(node, _ARITHMETIC):
+            for c in grammar.children(node):
+                self._sources(c, names, sums)
 
     def _share(self, every: list[gast.AST]) -> None:
+        sums: list[Flow] = []
+        for s in every:
+            flows = self._flows.get(s)
+            if flows is None:
+                flows = self._flows[s] = self._flows_of(s)
+            for flow in flows:
+                self._join(flow.into, flow.names)
+                if flow.sums:
+                    sums.append(flow)
+            if isinstance(s, gast.Assign) and isinstance(s.value, _DISPLAYS):
+                into = {n for t in s.targets for n in _roots(t)}
+                self._containers |= into - self.stacks
         containers = -1
         while containers != len(self._containers):
             containers = len(self._containers)
-            for s in every:
-                self._flow(s)
+            for flow in sums:
+                for names in flow.sums:
+                    if not names.isdisjoint(self._containers):
+                        self._join(flow.into, names)
             heads = {self._find(c) for c in self._containers}
             self._containers |= {n for n in self._parent if self._find(n) in heads}
 
-    def _flow(self, s: gast.AST) -> None:
+    def _join(self, into: tuple[str, ...], names: Iterable[str]) -> None:
+        for n in names:
+            for target in into:
+                self._union(target, n)
+
+    def _flows_of(self, s: gast.AST) -> list[Flow]:
+        """What comes to share memory by a statement itself."""
         push = stack_push(s)
         if push and push[0] in self.stacks:
-            for n in self._sources(push[1]):
-                self._union(push[0], n)
-            return
+            return [self._flow([push[0]], push[1])]
+        found = []
         if isinstance(s, gast.Assign):
             into = [n for t in s.targets for n in _roots(t)]
             value = s.value
@@ -223,19 +263,22 @@ class Effects:
                 gast.Tuple(grammar.heads(s), gast.Load()),
             )
         else:
-            into, value = [], None
-        if isinstance(value, (gast.List, gast.Tuple)) and isinstance(s, gast.Assign):
-            self._containers |= {n for n in into if n not in self.stacks}
+            into = []
         into = [n for n in into if n not in self.facts.scalar]
-        for n in self._sources(value) if into else ():
-            for target in into:
-                self._union(target, n)
+        if into:
+            found.append(self._flow(into, value))
         # An unknown call may store one of its arguments in another.
         for call in self.notes.of(s).impure:
             stack = stack_call(call)
             if not (stack and stack[0] in self.stacks):
-                for n in self._sources(call):
-                    self._union(n, _OUTSIDE)
+                found.append(self._flow([_OUTSIDE], call))
+        return found
+
+    def _flow(self, into: list[str], value: gast.AST) -> Flow:
+        names: set[str] = set()
+        sums: list[frozenset[str]] = []
+        self._sources(value, names, sums)
+        return Flow(tuple(into), frozenset(names), tuple(sums))
 
     def cell(self, name: str) -> str:
         """A representative of the names that `name` may share memory with."""
