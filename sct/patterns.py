@@ -40,6 +40,7 @@ from .grammar import (
     located,
     name,
     names_bound,
+    nodes,
 )
 from .names import Names
 from .renaming import rename
@@ -204,7 +205,7 @@ class Patterns:
 
     def _require_own_names(self, s: gast.Match) -> None:
         """See to it that nobody reads what a pattern binds when its guard refuses."""
-        here = Counter(n for c in s.cases for n in _pattern_names(c.pattern))
+        here = Counter(n for c in s.cases for n in _pattern_names(nodes(c.pattern)))
         for case in s.cases:
             for n in names_bound(case.pattern) if case.guard else ():
                 if self.bound[n] > here[n]:
