@@ -97,6 +97,8 @@ def restored(x_bar, x):
 
 def zero_structure(x):
     """Return the zero that adds to adjoints of a container or object, part by part."""
+    if isinstance(x, np.ndarray):
+        return zero_like(x)
     if isinstance(x, dict):
         return {k: zero_structure(v) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
@@ -211,4 +213,6 @@ def zero_like(x):
         return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
-    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+    if isinstance(x, np.generic):
+        return dtype.type(0)
+    return np.zeros(x.shape, dtype) if type(x) is np.ndarray else np.zeros_like(x, dtype)

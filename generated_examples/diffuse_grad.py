@@ -24,9 +24,10 @@ def diffuse_grad(
     sum_stack = []
     u = u0.copy()
     for _ in range(steps):
-        sum_ = u[2:] - 2.0 * u[1:-1] + u[:-2]
+        u_item = u[1:-1]
+        sum_ = u[2:] - 2.0 * u_item + u[:-2]
         sum_stack.append(sum_)
-        u[1:-1] = u[1:-1] + c * sum_
+        u[1:-1] = u_item + c * sum_
 
     # Backward sweep.
     # L15: return np.sum(u * u)
@@ -41,9 +42,8 @@ def diffuse_grad(
         c_bar += np.sum(rhs_bar * sum_)
         sum_bar = rhs_bar * c
         u_bar[:-2] += sum_bar
-        u_bar[1:-1] -= 2.0 * sum_bar
         u_bar[2:] += sum_bar
-        u_bar[1:-1] += rhs_bar
+        u_bar[1:-1] += rhs_bar - 2.0 * sum_bar
     # L12: u = u0.copy()
     u0_bar = u_bar
     return u0_bar, c_bar

@@ -98,7 +98,7 @@ def broadcast_like(g, x):
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
     if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype == x.dtype
+        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
     ):
         return g
     shape = getattr(x, "shape", ())
@@ -147,7 +147,9 @@ def zero_like(x):
         return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
-    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+    if isinstance(x, np.generic):
+        return dtype.type(0)
+    return np.zeros(x.shape, dtype) if type(x) is np.ndarray else np.zeros_like(x, dtype)
 
 
 def describe(x):

@@ -133,15 +133,15 @@ def matmul_adjoint_a(g, a, b):
     b = b if hasattr(b, "ndim") else np.array(b)
     if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
         g = sum_to_product(g, a, b)
-    if b.ndim == 1:
-        a_bar = g * b if a.ndim == 1 else g[..., None] * b
-    elif b.ndim == 2:
+    if b.ndim == 2:
         a_bar = b @ g if a.ndim == 1 else g @ b.T
+    elif b.ndim == 1:
+        a_bar = g * b if a.ndim == 1 else g[..., None] * b
     elif a.ndim == 1:
         a_bar = (g[..., None, :] @ np.swapaxes(b, -1, -2))[..., 0, :]
     else:
         a_bar = g @ np.swapaxes(b, -1, -2)
-    return unbroadcast(a_bar, a)
+    return a_bar if b.ndim < 3 and a_bar.dtype is a.dtype else unbroadcast(a_bar, a)
 
 
 def matmul_adjoint_b(g, a, b):
@@ -149,17 +149,17 @@ def matmul_adjoint_b(g, a, b):
     a = a if hasattr(a, "ndim") else np.array(a)
     if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
         g = sum_to_product(g, a, b)
-    if a.ndim == 1:
+    if a.ndim == 2 and b.ndim < 3:
+        b_bar = a.T @ g
+    elif a.ndim == 1:
         b_bar = g * a if b.ndim == 1 else g[..., None, :] * a[:, None]
     elif b.ndim > 2:
         b_bar = np.swapaxes(a, -1, -2) @ g
-    elif a.ndim == 2:
-        b_bar = a.T @ g
     else:
         count = size_along(g, tuple(range(a.ndim - 1)))
         rows = np.reshape(a, (count, a.shape[-1]))
         b_bar = rows.T @ np.reshape(g, (count, *b.shape[1:]))
-    return unbroadcast(b_bar, b)
+    return b_bar if b.ndim < 3 and b_bar.dtype is b.dtype else unbroadcast(b_bar, b)
 
 
 def solve_adjoint_a(g, y, a, b):
@@ -183,7 +183,7 @@ def solve_adjoint_b(g, a, b):
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
     if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype == x.dtype
+        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
     ):
         return g
     shape = getattr(x, "shape", ())
@@ -232,7 +232,9 @@ def zero_like(x):
         return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
-    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+    if isinstance(x, np.generic):
+        return dtype.type(0)
+    return np.zeros(x.shape, dtype) if type(x) is np.ndarray else np.zeros_like(x, dtype)
 
 
 def sum_to_product(g, a, b):

@@ -52,7 +52,7 @@ def nbody_energy_grad(
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
     if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype == x.dtype
+        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
     ):
         return g
     shape = getattr(x, "shape", ())

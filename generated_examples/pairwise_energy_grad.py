@@ -29,10 +29,7 @@ def pairwise_energy_grad(x, *, out_bar=1.0):
     # L51: square = np.sum(gap**2, axis=-1) + np.eye(len(x))
     gap_bar = 2.0 * np.expand_dims(unbroadcast(square_bar, sum_), -1) * gap
     # L50: gap = x[:, None, :] - x[None, :, :]
-    x_item_bar = unbroadcast(gap_bar, x_item)
-    x_bar = np.zeros_like(x)
-    x_bar[None, :, :] = unbroadcast(-gap_bar, x_item_2)
-    x_bar[:, None, :] += x_item_bar
+    x_bar = unbroadcast(-gap_bar, x_item_2)[0] + unbroadcast(gap_bar, x_item)[:, 0]
     return x_bar
 
 
@@ -55,7 +52,7 @@ def check_inexact(**arguments):
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
     if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype == x.dtype
+        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
     ):
         return g
     shape = getattr(x, "shape", ())

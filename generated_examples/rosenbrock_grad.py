@@ -20,9 +20,8 @@ def rosenbrock_grad(x: Array, *, out_bar: float = 1.0) -> Array:
 
     # Backward sweep.
     # L12: return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
-    x_bar = np.zeros_like(x)
-    x_bar[:-1] = -2.0 * out_bar * (1.0 - x[:-1])
     diff_bar = 200.0 * out_bar * (x[1:] - x_item**2)
-    x_bar[:-1] -= 2.0 * diff_bar * x_item
+    x_bar = np.zeros_like(x)
+    x_bar[:-1] = -2.0 * out_bar * (1.0 - x_item) - 2.0 * diff_bar * x_item
     x_bar[1:] += diff_bar
     return x_bar

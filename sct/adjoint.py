@@ -132,6 +132,7 @@ class Context:
     cuts: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
     squares: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
     standing: dict[str, gast.Assign] = field(default_factory=dict)
+    untouched: dict[gast.AST, gast.Subscript] = field(default_factory=dict)
 
     @property
     def structures(self) -> set[str]:
@@ -678,11 +679,16 @@ class _Line:
 
     # -- rules ---------------------------------------------------------------------
     def _rule(self, op: Operation, target: str, coming: Fact, active) -> None:
-        if "place" in op.arguments:
-            bar = grammar.name(self.owner.bar(target))
-            self._accumulate(op.arguments["place"], bar, {target})
-            return
         bar = grammar.name(self.owner.bar(target))
+        if "place" in op.arguments:
+            place = op.arguments["place"]
+            back = _squeezed(place, bar)
+            if back is not None and self._takes_all(place.value.id, target, coming):
+                name = place.value.id
+                self._contribute_all([(name, back, self.fact(name))], {target: coming})
+            else:
+                self._accumulate(place, bar, {target})
+            return
         result = self.result(target)
         full = op.rule.full
         if isinstance(full, str):
@@ -701,6 +707,11 @@ class _Line:
         if op.rule.pointwise:
             parts = [self._unbroadcast(part, result) for part in parts]
         self._contribute_all(parts, {target: coming})
+
+    def _takes_all(self, name: str, target: str, coming: Fact) -> bool:
+        """Whether the adjoint of a target is as large as the array that it is all of."""
+        part = name in self.context.structures or self.fact(name).scalar
+        return not part and _is_whole(coming, self.after, target)
 
     def _widen(self, target: str, coming: Fact, result: Fact) -> Fact:
         """Spread the adjoint of the target over its whole shape."""
@@ -1214,6 +1225,30 @@ def _renamed_root(place: gast.AST, name: str, ctx: gast.AST) -> gast.AST:
     node.id = name
     place.ctx = ctx
     return place
+
+
+def _squeezed(place: gast.AST, bar: gast.AST) -> gast.AST | None:
+    """``x_item_bar[:, 0]`` for ``x[:, None]``; None for what is not all of an array."""
+    if not isinstance(place, gast.Subscript) or not grammar.is_name(place.value):
+        return None
+    index = place.slice.elts if isinstance(place.slice, gast.Tuple) else [place.slice]
+    back = []
+    for part in index:
+        if isinstance(part, gast.Constant) and part.value is None:
+            back.append(grammar.constant(0))
+        elif isinstance(part, gast.Slice):
+            if part.lower or part.upper or part.step:
+                return None
+            back.append(grammar.clone(part))
+        else:
+            return None
+    if all(isinstance(part, gast.Slice) for part in back):
+        return None
+    # What is not mentioned follows.
+    while isinstance(back[-1], gast.Slice):
+        back.pop()
+    key = back[0] if len(back) == 1 else gast.Tuple(back, gast.Load())
+    return gast.Subscript(grammar.clone(bar), key, gast.Load())
 
 
 def _depth(place: gast.AST) -> int:

@@ -43,7 +43,7 @@ from sct.analysis.shapes import (
 )
 from sct.analysis.shift import without_free_extrema
 from sct.analysis.squares import squares
-from sct.analysis.standing import standing
+from sct.analysis.standing import standing, untouched
 from sct.arguments import parameter_names
 from sct.assemble import Assembly, TangentAssembly, computes_much
 from sct.control import is_checkpointed
@@ -73,6 +73,7 @@ from sct.prepare import Prepared, prepare
 from sct.refusals import REPLACED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
 from sct.reverse import Sweeps, sweeps
+from sct.reuse import reuse
 from sct.sharing import alias_groups
 from sct.specialise import form_of, specialise
 from sct.storage import Storage
@@ -581,7 +582,7 @@ class Differentiation:
             self.inner,
         )
         prepared = prepare(
-            rooted,
+            reuse(rooted, self.temporary, self.pure),
             self.normal.source,
             self.names,
             self.operation,
@@ -663,6 +664,7 @@ class Differentiation:
         )
         groups = self.groups = alias_groups(fn, self.operation, scalars)
         self.context.standing = standing(fn, groups, self._holds(scalars))
+        self.context.untouched = untouched(fn, groups, self._is_number)
         refuse_unknown_effects(self.context, self.resolve, groups, scalars)
         return prepared, scalars
 
@@ -772,14 +774,17 @@ class Differentiation:
             return gast.UnaryOp(gast.UAdd(), part)
         return gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
 
+    def _is_number(self, place: gast.AST) -> bool:
+        """Whether a place is in an array, and a number stands there."""
+        return not self.structures.part(place) and self.context.number(place)
+
     def _holds(self, scalars: set[str]):
         """Which places in arrays give back the number that is stored there."""
 
         def holds(place: gast.AST, name: str) -> bool:
             names = {grammar.root(place), name}
             alike = names & self.context.complexes in (set(), names)
-            number = name in scalars and self.context.number(place)
-            return alike and number and not self.structures.part(place)
+            return alike and name in scalars and self._is_number(place)
 
         return holds
 

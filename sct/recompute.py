@@ -34,6 +34,7 @@ def recompute(
     single: set[str],
     steady: Callable[[str], bool],
     standing: Mapping[str, gast.Assign],
+    untouched: Mapping[gast.AST, gast.Subscript],
 ) -> None:
     """Plan what is computed again; the steps are changed.
 
@@ -49,15 +50,17 @@ def recompute(
         ``steady(name)``: whether no value of `name` is ever overwritten.
     standing : mapping
         Name → the statement that stores it where it can be read back.
+    untouched : mapping
+        Statement → what it might as well read, which is never written over.
     """
-    _Plan(steps, cheap, single, steady, standing).block(steps, set(), False)
+    _Plan(steps, cheap, single, steady, standing, untouched).block(steps, set(), False)
 
 
 class _Plan:
-    def __init__(self, steps, cheap, single, steady, standing):
+    def __init__(self, steps, cheap, single, steady, standing, untouched):
         self.cheap, self.single, self.steady = cheap, single, steady
-        self.standing = standing
-        self.readers: dict[str, list[Step]] = {}
+        self.standing, self.untouched = standing, untouched
+        self.readers: dict[str, set[Step]] = {}
         self.inside: dict[Step, set[str]] = {}
         self._read(steps)
 
@@ -67,7 +70,7 @@ class _Plan:
         for step in steps:
             own = step.old | step.new
             for n in own:
-                self.readers.setdefault(n, []).append(step)
+                self.readers.setdefault(n, set()).add(step)
             for arm in step.arms:
                 own = own | self._read(arm)
             self.inside[step] = own
@@ -109,7 +112,8 @@ class _Plan:
         count = sum(_reads(s, name) for s in span)
         if count != len(self.readers.get(name, ())):
             return False
-        operands = grammar.names_read(stmt.value)
+        value = self.untouched.get(stmt, stmt.value)
+        operands = grammar.names_read(value)
         between = {n for s in span[1:-1] for n in _writes(s)}
         user = steps[at]
         if operands & between or (user.arms and operands & _writes(user)):
@@ -117,14 +121,14 @@ class _Plan:
         if operands & user.new:
             return False
         for n in operands - counters:
-            element = isinstance(stmt.value, gast.Subscript) and n not in self.single
-            if element and grammar.is_name(stmt.value.value, n):
+            element = isinstance(value, gast.Subscript) and n not in self.single
+            if element and grammar.is_name(value.value, n):
                 # Elements are at hand as long as the array is.
                 continue
             known = self.steady(n) or self._needed(steps, i, n)
             if not known and not self._is_part(steps[:i], n):
                 return False
-        user.adjoint.insert(0, grammar.clone(stmt))
+        user.adjoint.insert(0, grammar.assign(name, grammar.clone(value), stmt))
         for s in span:
             _forget(s, name)
         user.old |= operands
@@ -134,9 +138,9 @@ class _Plan:
     def _moved(self, name, operands, user, at, last) -> None:
         """Take note that the step `user` reads operands, and nobody a name."""
         self.inside[user] |= operands
-        self.readers[name] = []
+        self.readers[name] = set()
         for n in operands:
-            self.readers.setdefault(n, []).append(user)
+            self.readers.setdefault(n, set()).add(user)
             last[n] = max(last.get(n, -1), at)
 
     def _read_back(self, steps, i, last) -> None:

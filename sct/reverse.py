@@ -96,8 +96,8 @@ def sweeps(
     first, bars = adjoints.finish(fn, wrt, restore)
     steps = [first, *steps, last]
     storage.survey(steps)
-    single, standing = storage.single(), context.standing
-    recompute(steps, cheap, single, storage.steady, standing)
+    elsewhere = context.standing, context.untouched
+    recompute(steps, cheap, storage.single(), storage.steady, *elsewhere)
     storage.record(fn, steps)
     arranged = _Arrangement(context, storage)
     forward = arranged.forward(steps)

@@ -25,7 +25,7 @@ def sum_along(g, axes):
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
     if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype == x.dtype
+        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
     ):
         return g
     shape = getattr(x, "shape", ())
@@ -74,7 +74,9 @@ def zero_like(x):
         return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
-    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
+    if isinstance(x, np.generic):
+        return dtype.type(0)
+    return np.zeros(x.shape, dtype) if type(x) is np.ndarray else np.zeros_like(x, dtype)
 
 
 class Parts:
@@ -144,6 +146,8 @@ def rebuilt(x, parts):
 
 def zero_structure(x):
     """Return the zero that adds to adjoints of a container or object, part by part."""
+    if isinstance(x, np.ndarray):
+        return zero_like(x)
     if isinstance(x, dict):
         return {k: zero_structure(v) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
@@ -162,6 +166,8 @@ def added(a, b):
     """Return the sum of two adjoints, part by part where they have parts."""
     if a is None or b is None:
         return a if b is None else b
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a + b
     if isinstance(b, dict):
         return a | {k: added(a[k], v) if k in a else v for k, v in b.items()}
     names = b._fields if hasattr(b, "_fields") else attributes(b)

@@ -988,6 +988,22 @@ def cholesky(a, w):
     return np.sum(np.tril(a) * w)
 
 
+@linear(draw(4, 4), draw(4, 3, seed=1), 0.7, 1.3)
+def rank_k_update(c0, a, alpha, beta):
+    c = c0.copy()
+    total = 0.0
+    for i in range(4):
+        for j in range(i + 1):
+            c[i, j] *= beta
+        for k in range(3):
+            for j in range(i + 1):
+                c[i, j] += alpha * a[i, k] * a[j, k]
+    for i in range(4):
+        for j in range(i + 1):
+            total += c[i, j] * c[i, j]
+    return total
+
+
 @linear(draw(4, 3) + 2.0, draw(4, seed=1))
 def roots_read_where_they_were_put(a, w):
     out = np.zeros((4, 3))
@@ -997,6 +1013,93 @@ def roots_read_where_they_were_put(a, w):
             out[i, j] = root
             w[i] += root * root * a[i, j]
     return np.sum(out**3) + np.sum(w)
+
+
+# Copies that are read after they were written into, or whose original changes.
+@case(draw(5), draw(5, seed=1))
+def copy_written_into_ahead(x, w):
+    c = x.copy()
+    for i in range(4):
+        c[i] = c[i] * w[i]
+        c[i + 1] = c[i + 1] * c[i]
+    return np.sum(c**3)
+
+
+@case(draw(5), draw(5, seed=1))
+def copy_read_a_second_time(x, w):
+    c = x.copy()
+    for _ in range(2):
+        for i in range(5):
+            c[i] = c[i] * w[i]
+    return np.sum(c**3)
+
+
+@case(draw(5), draw(5, seed=1))
+def copy_of_what_is_written_into(x, w):
+    c = x.copy()
+    for i in range(5):
+        x[i] *= w[i]
+        c[i] = c[i] * x[i]
+    return np.sum(c**3) + np.sum(x)
+
+
+@case(draw(5), draw(5, seed=1))
+def copy_of_what_is_written_into_by_another_name(x, w):
+    y = x
+    c = x.copy()
+    for i in range(5):
+        y[i] *= w[i]
+        c[i] = c[i] * y[i]
+    return np.sum(c**3) + np.sum(x)
+
+
+@case(draw(5), draw(5, seed=1))
+def copy_of_what_is_bound_anew(x, w):
+    y = x * w
+    c = y.copy()
+    y = w * w
+    for i in range(5):
+        c[i] = c[i] * y[i] * x[i]
+    return np.sum(c**3)
+
+
+@case(draw(5, 5), draw(5, seed=1))
+def copy_of_which_rows_are_written_into(x, w):
+    c = x.copy()
+    c[2] = w
+    for i in range(5):
+        for j in range(5):
+            c[i, j] = c[i, j] * w[j]
+    return np.sum(c**3)
+
+
+@case(draw(5), draw(5, seed=1))
+def copy_read_once_for_the_sum_of_all(x, w):
+    c = x.copy()
+    for i in range(5):
+        c[i] = c[i] * w[i] + c[i] * c[i] * w[i - 1]
+    return np.sum(c**3)
+
+
+# Parts that one statement reads twice.
+@case(draw(6), draw(3, seed=1))
+def parts_read_twice(x, w):
+    total = 0.0
+    for i in range(1, 5):
+        total += x[i] * x[i] + w[0] * x[i] / x[i - 1] - x[i - 1] ** 2
+        x[1:-1] = x[1:-1] * (x[1:-1] - x[:-2]) + x[:-2] * w[0]
+    return total + np.sum(x**3)
+
+
+@case(draw(6))
+def parts_read_twice_with_a_change_between(x):
+    rows = [x[0], x[1], x[2]]
+    return rows[-1] * rows.pop() * rows[-1] + rows[0] * rows[0]
+
+
+@case(draw(6), [2, 1, 0], wrt=(0,))
+def counters_read_twice_with_a_change_between(x, k):
+    return x[k[-1]] * x[k.pop()] * x[k[-1]] * x[k[-1]]
 
 
 # Numbers that do not stay where they were put, or are not what stands there.

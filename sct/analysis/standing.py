@@ -1,4 +1,4 @@
-"""Values that stand in an array, from where they can be read back.
+"""Values that stand in an array, from where they can be read back or still be read.
 
 A number that is computed in a loop and put into an array need not be kept for the
 backward sweep when the program never writes over that place again::
@@ -7,7 +7,13 @@ backward sweep when the program never writes over that place again::
         quot = (b[i] - L[i, :i] @ x[:i]) / L[i, i]
         x[i] = quot                                  # quot is x[i] from here on
 
-`disjoint` decides whether a later store may meet the place.
+And what a copy holds before it is written into stands in the original::
+
+    C = C0.copy()
+    for i in range(n):
+        C[i] = C[i] * beta                           # C[i] was C0[i]
+
+`disjoint` decides whether a later, or an earlier, store may meet the place.
 """
 
 from __future__ import annotations
@@ -63,6 +69,47 @@ def standing(
     return found
 
 
+def untouched(
+    fn: gast.FunctionDef,
+    groups: Mapping[str, frozenset[str]],
+    number: Callable[[gast.AST], bool],
+) -> dict[gast.AST, gast.Subscript]:
+    """The readings of a copy that might as well be of the original.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function in ANF, every array under one name.
+    groups : mapping
+        Name → the names that may refer to the same array, itself included.
+    number : callable
+        ``number(place)``: whether a place in an array holds a number.
+
+    Returns
+    -------
+    dict
+        ``t = copy[i]`` → ``original[i]``, for those that are written over later.
+    """
+    walk = _Walk(fn)
+    found: dict[gast.AST, gast.Subscript] = {}
+    for stmt, at in walk.readings:
+        part = stmt.value
+        copy = part.value.id
+        original, stores = walk.copies.get(copy, ""), walk.stores.get(copy, ())
+        once = len(walk.bound.get(copy, ())) == 1 and walk.steady(original)
+        written = groups.get(original, frozenset([original])) & walk.stores.keys()
+        shared = groups.get(copy, frozenset([copy])) - {copy}
+        if not original or not once or written or shared & walk.stores.keys():
+            continue
+        lost = not all(never_earlier(at, s, walk.steady) for s in stores)
+        first = all(never_earlier(s, at, walk.steady) for s in stores)
+        if lost and first and number(part):
+            found[stmt] = gast.Subscript(
+                grammar.name(original), grammar.clone(part.slice), gast.Load()
+            )
+    return found
+
+
 class _Walk:
     """Who binds names, and who writes into arrays, in which loops."""
 
@@ -71,6 +118,9 @@ class _Walk:
         self.bound: dict[str, list[tuple]] = {n: [()] for n in parameter_names(fn)}
         self.stores: dict[str, list[Place]] = {}
         self.candidates: list[tuple[gast.Assign, Place]] = []
+        self.readings: list[tuple[gast.Assign, Place]] = []
+        # Name of a copy → name of the original.
+        self.copies: dict[str, str] = {}
         self.order = 0
         self.block(fn.body, ())
 
@@ -79,6 +129,8 @@ class _Walk:
             self.order += 1
             for n in grammar.mutates(stmt):
                 self.store(stmt, n, loops)
+            if isinstance(stmt, gast.Assign) and grammar.is_name(stmt.targets[0]):
+                self.take(stmt, loops)
             inner = loops
             if isinstance(stmt, (gast.For, gast.While)):
                 inner = (*loops, stmt)
@@ -97,6 +149,17 @@ class _Walk:
             # It may be read as soon as it is stored.
             self.order += 1
             self.candidates.append((stmt, replace(place, order=self.order)))
+
+    def take(self, stmt: gast.Assign, loops: tuple[gast.AST, ...]) -> None:
+        value = stmt.value
+        if isinstance(value, gast.Subscript) and grammar.is_name(value.value):
+            if loops:
+                place = Place(value.slice, loops, self.order)
+                self.readings.append((stmt, place))
+        elif isinstance(value, gast.Call) and not (value.args or value.keywords):
+            method = value.func if isinstance(value.func, gast.Attribute) else None
+            if getattr(method, "attr", "") == "copy" and grammar.is_name(method.value):
+                self.copies[stmt.targets[0].id] = method.value.id
 
     def steady(self, name: str) -> bool:
         """Whether a name keeps its only value throughout."""
