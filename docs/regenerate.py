@@ -47,7 +47,7 @@ parse resolve entry normalise fence imports generators iterators edits ordering
 desugar hoist unpack patterns attempts comprehensions iterate exits anf lives
 lift writeout understanding meanings classes objects attributes beyond sums
 containers components unroll specialise known operations refusals structures
-inplace sharing views prepare
+inplace sharing views reuse prepare
 purity questions derive assemble unseen draft drivers implicit
 adjoint inline contents storage recompute reverse forward polish emit phrases layout
 runtime runtime_rules runtime_elementwise runtime_operators runtime_control

@@ -138,9 +138,9 @@ def zero_like(x):
         return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
-    if isinstance(x, np.generic):
-        return dtype.type(0)
-    return np.zeros(x.shape, dtype) if type(x) is np.ndarray else np.zeros_like(x, dtype)
+    if type(x) is np.ndarray:
+        return np.zeros(x.shape, dtype)
+    return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
 
 
 def sum_along(g, axes):

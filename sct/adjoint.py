@@ -709,7 +709,7 @@ class _Line:
         self._contribute_all(parts, {target: coming})
 
     def _takes_all(self, name: str, target: str, coming: Fact) -> bool:
-        """Whether the adjoint of a target is as large as the array that it is all of."""
+        """Whether a target is all of an array, and its adjoint of its whole shape."""
         part = name in self.context.structures or self.fact(name).scalar
         return not part and _is_whole(coming, self.after, target)
 

@@ -72,8 +72,8 @@ from sct.optimize.facts import trivial
 from sct.prepare import Prepared, prepare
 from sct.refusals import REPLACED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
-from sct.reverse import Sweeps, sweeps
 from sct.reuse import reuse
+from sct.reverse import Sweeps, sweeps
 from sct.sharing import alias_groups
 from sct.specialise import form_of, specialise
 from sct.storage import Storage

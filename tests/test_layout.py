@@ -44,7 +44,7 @@ lift
 operations
 refusals
 normalise+lives+purity+analysis+beyond
-prepare specialise known inplace
+prepare specialise known inplace reuse
 entry
 structures
 adjoint
