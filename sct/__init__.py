@@ -2,7 +2,7 @@
 
 from sct.api import grad, jvp, value_and_grad, vjp
 from sct.check import check_grads
-from sct.control import checkpoint
+from sct.control import checkpoint, grad_of
 from sct.errors import (
     ArgumentError,
     CheckError,
@@ -13,7 +13,15 @@ from sct.errors import (
     SourceError,
     UnsupportedError,
 )
-from sct.operators import elementwise_grad, hessian, hvp, jacobian, pullback
+from sct.operators import (
+    elementwise_grad,
+    ggnvp,
+    hessian,
+    hvp,
+    jacobian,
+    pullback,
+    pushforward,
+)
 from sct.runtime_control import fixed_point, root, stop_gradient
 from sct.store import save, source
 from sct.templates import adjoint, elementwise, nondifferentiable, tangent
@@ -35,13 +43,16 @@ __all__ = [
     "elementwise",
     "elementwise_grad",
     "fixed_point",
+    "ggnvp",
     "grad",
+    "grad_of",
     "hessian",
     "hvp",
     "jacobian",
     "jvp",
     "nondifferentiable",
     "pullback",
+    "pushforward",
     "root",
     "save",
     "source",

@@ -31,9 +31,11 @@ from sct.analysis import dataflow
 from sct.analysis.activity import Activity
 from sct.analysis.masks import masks
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
+from sct.arguments import parameter_names
 from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
-from sct.refusals import COMPLEX, SLICED, held_constant, refusal, unfit
+from sct.refusals import COMPLEX, HOOKED, SLICED, held_constant, refusal, unfit
+from sct.renaming import Captured
 from sct.structures import Structures
 
 # Functions of the items of what they are given, be it a list or an array.
@@ -312,6 +314,8 @@ class Adjoints:
         operation = self.context.operations.get(stmt)
         targets = self.context.activity.targets.get(stmt, ())
         step = Step(stmt)
+        if operation is not None and operation.kind == "hook":
+            _Line(self, step).hook(operation)
         if operation is not None and targets:
             line = _Line(self, step)
             coming = bool(set(targets) & self.bars.keys())
@@ -637,6 +641,35 @@ class _Line:
                 raise self.refuse(op)
         except BindError as e:
             raise unfit(self.context.source, op, str(e.args[0])) from None
+
+    def hook(self, op: Operation) -> None:
+        """The block of a `sct.grad_of`, which may change the adjoint."""
+        variable, *others = op.node.args
+        source, hook = self.context.source, op.callee
+        if (
+            not isinstance(variable, gast.Name)
+            or variable.id in self.context.structures
+        ):
+            raise unsupported(source, self.step.stmt, *HOOKED)
+        if variable.id not in self.owner.bars:
+            # No adjoint comes here.
+            return
+        name = variable.id
+        if not _is_whole(self.owner.bars[name], self.before, name):
+            self.spread(name, self.owner.bars)
+        if hook.writes and name not in self.owner.fresh:
+            self.own(name)
+        try:
+            bar = self.owner.bar(name)
+            body = hook.statements(bar, [variable, *others], self.owner._fresh)
+        except Captured:
+            raise unsupported(source, self.step.stmt, *HOOKED) from None
+        fn = self.context.fn
+        local = grammar.all_writes(fn.body) | set(parameter_names(fn))
+        read = {n for s in grammar.statements(body) for n in grammar.reads(s)}
+        self.read(*read & local)
+        self.step.adjoint += [grammar.located(s, self.step.stmt) for s in body]
+        self.owner.fresh.discard(name)
 
     def make_sure(self, op: Operation, stmt: gast.AST, coming: bool) -> None:
         """Refuse a statement of which some operand got no adjoint."""

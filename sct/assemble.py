@@ -462,20 +462,24 @@ class TangentAssembly(Assembly):
         fn.body.insert(0, gast.Expr(grammar.constant(self._told())))
         return self._unit(name, fn)
 
-    def product(self, name: str, said: str) -> Unit:
-        """The function that returns the tangent alone, along what `v` gives."""
+    def product(self, name: str, said: str, value: bool) -> Unit:
+        """The function whose tangents are given as one vector.
+
+        It returns the tangent alone, or the `value` as well.
+        """
         work = self.work
         body = work.tangents()
         last = body[-1]
-        body[-1] = grammar.located(gast.Return(last.value.elts[1]), last)
+        if not value:
+            body[-1] = grammar.located(gast.Return(last.value.elts[1]), last)
         lead = element_names(work.normal)
         dots = [work.seeds[p] for p in work.wrt]
-        if dots != [work.packed]:
+        if dots != [work.vector]:
             parts = [grammar.name(n, store=True) for n in dots]
             whole = gast.Tuple(parts, gast.Store())
-            lead.append(grammar.assign(whole, grammar.name(work.packed)))
+            lead.append(grammar.assign(whole, grammar.name(work.vector)))
         args = own_parameters(work.normal)
-        args.kwonlyargs.append(gast.Name(work.packed, gast.Param(), None, None))
+        args.kwonlyargs.append(gast.Name(work.vector, gast.Param(), None, None))
         args.kw_defaults.append(None)
         body = [*lead, *self._checked_seeds(), *body]
         fn = polish.early_returns(work.optimised(self._function(name, args, body)))

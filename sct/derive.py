@@ -186,18 +186,36 @@ class Program:
         name: str,
         single: bool,
         said: str,
+        vector: str = "v",
+        value: bool = False,
     ) -> str:
-        """Emit the product of the Jacobian of `function` with what `v` gives.
+        """Emit the product of the Jacobian of `function` with a vector.
 
-        It is a function of its own, called `name`, which returns nothing else; `said`
-        is its docstring, with ``{v}`` for the vector.
+        Parameters
+        ----------
+        function : types.FunctionType
+            The primal.
+        wrt : tuple of str
+            The parameters.
+        name : str
+            What to call it.
+        single : bool
+            Whether the vector is one tangent rather than a tuple of them.
+        said : str
+            Its docstring, with ``{v}`` for the vector.
+        vector : str
+            What to call the vector, if no parameter is called so.
+        value : bool
+            Whether it returns the value and the product.
         """
         normal = entry(function, wrt)
-        work = Differentiation(self, normal, wrt, (), mode="product", single=single)
+        work = Differentiation(
+            self, normal, wrt, (), mode="product", single=single, vector=vector
+        )
         name = self.reserve(name, normal)
         self.units[name] = None
-        said = said.format(v=work.packed)
-        self.units[name] = TangentAssembly(work).product(name, said)
+        said = said.format(v=work.vector)
+        self.units[name] = TangentAssembly(work).product(name, said, value)
         return name
 
     def called(
@@ -299,6 +317,7 @@ class Differentiation:
     single: bool
     inner: bool = False
     aux: bool = False
+    vector: str = "v"
     bindings: dict[str, Binding] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -319,8 +338,8 @@ class Differentiation:
         self.single = self.single and len(self.wrt) == 1
         self.forward = self.mode in ("jvp", "product")
         if self.mode == "product":
-            self.packed = self._seed("v")
-            lone = {self.wrt[0]: self.packed} if self.single else {}
+            self.vector = self._seed(self.vector)
+            lone = {self.wrt[0]: self.vector} if self.single else {}
             dots = {p: self._seed(f"{p}_dot") for p in self.wrt if p not in lone}
             self.seeds = lone | dots
         elif self.mode == "jvp":

@@ -230,6 +230,46 @@ class JacobianOf:
         ]
 
 
+def ggnvp(
+    program: Program,
+    function: types.FunctionType,
+    wrt: tuple[str, ...],
+    single: bool,
+    curvature: str | None,
+) -> str:
+    """Emit ``f_ggnvp(*args, v=...)``.
+
+    `curvature` is the emitted product of the Hessian of the loss and a vector; None
+    where that is the vector itself.
+    """
+    d = Driver(program, function, wrt)
+    derived, along = d.apart(), program.with_tangent(d.normal, wrt, ())
+    v = d.names.fresh("v")
+    dots = [v] if single else [d.names.fresh(f"{p}_dot") for p in wrt]
+    out, tape, out_dot = (d.names.fresh(w) for w in ("out", "tape", "out_dot"))
+    seed = out_dot if curvature is None else f"{d.unit(curvature)}({out}, v={out_dot})"
+    names = {along.dots[p]: dot for p, dot in zip(wrt, dots, strict=True)}
+    pairs = ", ".join(
+        f'"{dot}": ({dot}, {d.spelled(p)})'
+        for dot, p in zip(dots, wrt, strict=True)
+        if p not in d.containers
+    )
+    back = {derived.tape: tape, derived.seed: seed}
+    result = d.call(d.unit(derived.bwd), **back)
+    lines = [
+        *([] if single else [f"{listed(dots)} = {v}"]),
+        *d.checks("check_inexact"),
+        *([f"{d.helper('check_tangents')}({{{pairs}}})"] if pairs else []),
+        f"{out}, {tape} = {d.call(d.unit(derived.fwd))}",
+        f"{out_dot} = {d.call(d.unit(along.jvp), **names)}[1]",
+        f"return {result}" + ("," if not single and len(wrt) == 1 else ""),
+    ]
+    d.parameters.kwonlyargs.append(gast.Name(v, gast.Param(), None, None))
+    d.parameters.kw_defaults.append(None)
+    said = f"Return the product of the Gauss-Newton matrix of `{d.stem}` and `{v}`."
+    return d.write("ggnvp", said, lines)
+
+
 def elementwise_grad(
     program: Program, function: types.FunctionType, wrt: tuple[str, ...], single: bool
 ) -> str:

@@ -34,7 +34,7 @@ from sct.analysis.shapes import Fact
 from sct.arguments import parameter_names
 from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
-from sct.refusals import UNTANGENT, held_constant, refusal, unfit
+from sct.refusals import BLIND, UNTANGENT, held_constant, refusal, unfit
 from sct.templates import Rule
 
 # Makers of zeros, whose tangent is made in the same way.
@@ -218,6 +218,10 @@ class _Line:
             return self._store()
         if op.kind == "append":
             return self._append()
+        if op.kind == "hook":
+            if op.callee.changes and op.node.args[0].id in self.owner.carrying:
+                raise unsupported(self.context.source, stmt, *BLIND)
+            return []
         bound = [n for n in grammar.writes(stmt) if n in self.owner.carrying]
         if not bound:
             return [stmt]

@@ -22,6 +22,7 @@ from sct.classes import method_class
 from sct.desugar import desugar
 from sct.errors import SctError
 from sct.generators import listed, without_generators
+from sct.hooks import without_hooks
 from sct.imports import without_imports
 from sct.iterators import with_generators
 from sct.lift import Surroundings, lift
@@ -126,8 +127,9 @@ def flattened(function: types.FunctionType) -> Flat:
     if function.__code__.co_flags & inspect.CO_GENERATOR:
         tree = listed(tree)
     package = function.__globals__.get("__package__") or ""
+    tree, blocks = without_hooks(tree, source, Scope(function))
     plain, imports = without_imports(tree, source, package)
-    scope = Scope(function, imports=imports)
+    scope = Scope(function, imports=imports | blocks)
     resolve = Resolver(scope, {})
 
     def is_builtin(node: gast.AST) -> str | None:

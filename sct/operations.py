@@ -19,6 +19,7 @@ import gast
 import numpy as np
 
 from sct import grammar, runtime, runtime_control, templates
+from sct.hooks import Hook
 from sct.resolve import MISSING, Scope
 from sct.templates.array_api import role
 
@@ -43,7 +44,7 @@ class Operation:
     ----------
     kind : str
         ``"copy"``, ``"store"``, ``"append"``, ``"tuple"`` (any display), ``"rule"``,
-        ``"call"`` (a function of the user's),
+        ``"call"`` (a function of the user's), ``"hook"`` (a block of `sct.grad_of`),
         ``"constant"`` (no derivative) or ``"opaque"`` (not known: refused when a
         varied value goes in).
     node : gast.AST
@@ -222,6 +223,9 @@ def _attribute(value: gast.Attribute, resolve: Resolver) -> Operation:
 def _call(value: gast.Call, resolve: Resolver) -> Operation:
     callee = resolve(value.func)
     args = list(value.args)
+    if isinstance(callee, Hook):
+        names = tuple(sorted(grammar.names_read(value)))
+        return Operation("hook", value, names, callee=callee)
     owner = getattr(value.func, "value", None)
     if grammar.is_name(owner) and owner.id in resolve.structures:
         if value.func.attr == "append" and len(args) == 1:

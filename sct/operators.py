@@ -7,15 +7,19 @@ writes it.
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from os import PathLike
 
+import numpy as np
+
 from sct import drivers, store
+from sct.arguments import parameter_names
 from sct.derive import Program
 from sct.errors import ArgumentError
 from sct.normalise import normalise
-from sct.transform import TITLES, Request, Wrt, transformed
+from sct.transform import TITLES, Request, Wrt, plain_function, transformed
 
 
 def pullback(f: Callable, *args: object, wrt: Wrt | None = None) -> tuple:
@@ -57,12 +61,74 @@ def pullback(f: Callable, *args: object, wrt: Wrt | None = None) -> tuple:
     (array([0., 3.]), np.float64(2.0))
     """
     wrt = tuple(range(len(args))) if wrt is None else wrt
-    return _pullback(f, wrt)(*args)
+    request = Request("Pullback", "pullback", drivers.pullback)
+    return _remembered(f, wrt, request)(*args)
 
 
-@functools.lru_cache(maxsize=128)
-def _pullback(f: Callable, wrt: Wrt) -> Callable:
-    return transformed(f, wrt, Request("Pullback", "pullback", drivers.pullback))
+def pushforward(f: Callable, primals: tuple, tangents: tuple) -> tuple:
+    """The value of a function, and its tangent along tangents of its arguments.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    primals : tuple
+        Its arguments.
+    tangents : tuple
+        A tangent for each, with its structure and shapes; None holds it constant.
+
+    Returns
+    -------
+    value, tangent
+        As from `jvp`.
+
+    Raises
+    ------
+    UnsupportedError, SourceError, ArgumentError
+        As for `grad`.
+
+    Examples
+    --------
+    >>> def power(x, n):
+    ...     return x**n
+    >>> pushforward(power, (3.0, 2), (1.0, None))
+    (9.0, 6.0)
+    """
+    if len(primals) != len(tangents):
+        raise ArgumentError(
+            f"there are {len(primals)} arguments and {len(tangents)} tangents: give "
+            "None for an argument that is held constant"
+        )
+    wrt = tuple(k for k, t in enumerate(tangents) if t is not None)
+    given = tuple(t for t in tangents if t is not None)
+    vector = "tangents"
+    while not isinstance(f, np.ufunc) and vector in inspect.signature(f).parameters:
+        vector += "_"
+    df = _remembered(f, wrt, _pushed(vector))
+    return df(*primals, **{vector: given})
+
+
+@functools.cache
+def _pushed(vector: str) -> Request:
+    """The request for ``f_pushforward(*args, tangents=...)``."""
+
+    def emit(program, function, names, single) -> str:
+        stem = normalise(function).source.name
+        said = "Return the value, and its derivative along `{v}`."
+        name = f"{stem}_pushforward"
+        return program.product(function, names, name, single, said, vector, True)
+
+    return Request("Tangent", "pushforward", emit)
+
+
+def _remembered(f: Callable, wrt: Wrt, request: Request) -> Callable:
+    """What `transformed` gives; for a function, it is made once."""
+    if isinstance(f, types.FunctionType):
+        return _made(f, tuple(wrt) if isinstance(wrt, list) else wrt, request)
+    return transformed(f, wrt, request)
+
+
+_made = functools.lru_cache(maxsize=128)(transformed)
 
 
 MODES = ("forward", "reverse")
@@ -210,6 +276,65 @@ def hvp(
         return program.product(gradient, names, f"{stem}_hvp", single, said)
 
     request = Request("Hessian-vector product", "hvp", emit, verbose, save, optimize)
+    return transformed(f, wrt, request)
+
+
+def ggnvp(
+    f: Callable,
+    g: Callable | None = None,
+    wrt: Wrt = 0,
+    *,
+    verbose: bool = False,
+    save: str | PathLike | None = None,
+    optimize: bool = True,
+) -> Callable:
+    """The product of a Gauss-Newton matrix with a vector, as a function.
+
+    The matrix is that of ``g(f(x))``: the Jacobian of `f`, the Hessian of `g`, and the
+    Jacobian again, ``J.T @ H @ J``.
+
+    Parameters
+    ----------
+    f : callable
+        A model, which returns an array or a number.
+    g : function, optional
+        The loss of what `f` returns; by default half the sum of its squares.  For the
+        negative logarithm of a likelihood the matrix is the Fisher information.
+    wrt, verbose, save, optimize
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        ``f_ggnvp(*args, v=...)``, as from `hvp`.
+
+    Raises
+    ------
+    UnsupportedError, SourceError, ArgumentError
+        As for `grad`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def line(p, t):
+    ...     return p[0] + p[1] * t
+    >>> t = np.array([0.0, 1.0, 2.0])
+    >>> ggnvp(line)(np.array([1.0, 1.0]), t, v=np.array([1.0, 0.0]))
+    array([3., 3.])
+    """
+    loss = None if g is None else plain_function(g)
+
+    def emit(program, function, names, single) -> str:
+        curvature = None
+        if loss is not None:
+            (first, *_) = parameter_names(normalise(loss).fn)
+            gradient = emitted(loss, (first,), "grad", True, optimize)
+            stem = normalise(loss).source.name
+            said = f"Return the product of the Hessian of `{stem}` and `{{v}}`."
+            curvature = program.product(gradient, (first,), f"{stem}_hvp", True, said)
+        return drivers.ggnvp(program, function, names, single, curvature)
+
+    request = Request("Gauss-Newton product", "ggnvp", emit, verbose, save, optimize)
     return transformed(f, wrt, request)
 
 

@@ -149,7 +149,7 @@ def repeatable(function: types.FunctionType) -> bool:
         calls = [n for h in grammar.heads(stmt) for n in gast.walk(h)]
         for op in [classify(n, resolve) for n in calls if isinstance(n, gast.Call)]:
             plain = unwrap(op.callee)
-            if pure(op, resolve, True) or op.callee in CHECKS:
+            if op.kind == "hook" or pure(op, resolve, True) or op.callee in CHECKS:
                 continue
             if isinstance(plain, types.FunctionType) and op.rule is None:
                 if repeatable(plain):

@@ -64,6 +64,17 @@ UNLIKE = (
     "random numbers or does something beside returning a value",
     'Draw the numbers outside and pass them, or give `mode="reverse"`.',
 )
+HOOKED = (
+    "this `sct.grad_of`",
+    "the variable is a container or a view of an array that is written into, or the "
+    "block has a function with a name of its own that it has as well",
+    "Copy the value first, `h = h.copy()`, and give the block other names.",
+)
+BLIND = (
+    "this `sct.grad_of` in forward mode",
+    "there is no adjoint that its block could change",
+    "Use reverse mode (`sct.grad`, `sct.vjp`).",
+)
 JOINED = (
     "containers of active values are joined or repeated, and it has no rule for them",
     "Build the list with `append`, or join arrays with `np.concatenate`.",

@@ -137,7 +137,9 @@ class _Arrangement:
             if kept.test_name:
                 out.append(grammar.assign(kept.test_name, step.stmt.test, step.stmt))
             out += kept.before
-            if step.stmt is not None and not isinstance(step.stmt, gast.Return):
+            op = self.context.operations.get(step.stmt)
+            hidden = isinstance(step.stmt, gast.Return) or op and op.kind == "hook"
+            if step.stmt is not None and not hidden:
                 out += self._forward(step, kept)
             out += kept.after
         return out

@@ -105,7 +105,7 @@ def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:
     if bound is not None:
         inner, first, rebind = bound
         return rebind(transformed(inner, _moved(wrt, first), request))
-    function = _function(f)
+    function = plain_function(f)
     names = _names(function, wrt)
     single = not isinstance(wrt, (tuple, list))
 
@@ -169,7 +169,7 @@ def _moved(wrt: Wrt, by: int) -> Wrt:
     return wrt + by if type(wrt) is int and wrt >= 0 else wrt
 
 
-def _function(f: object) -> types.FunctionType:
+def plain_function(f: object) -> types.FunctionType:
     """The Python function that `f` is, or a refusal that says what it is."""
     if isinstance(f, types.FunctionType):
         return f

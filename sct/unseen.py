@@ -52,7 +52,7 @@ def refuse_unknown_effects(
         if isinstance(op.node, gast.BinOp):
             if varied and joined & set(varied):
                 raise unsupported(context.source, op.node, "this expression", *JOINED)
-        if not isinstance(op.node, gast.Call):
+        if not isinstance(op.node, gast.Call) or op.kind == "hook":
             continue
         if varied and context.complexes & set(varied):
             known = op.callee.__hash__ is not None and op.callee not in REFUSED

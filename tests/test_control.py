@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -264,3 +266,199 @@ def test_a_saved_solution_runs(tmp_path):
     found = space["equilibrium_grad"](X, W)
     close(found[0], sct.grad(equilibrium)(X, W))
     assert "import sct" not in path.read_text()
+
+
+# -- blocks in the backward sweep ------------------------------------------------------
+SEEN = []
+
+
+def clipped(w, x, bound):
+    h = np.zeros(3)
+    for t in range(4):
+        h = np.tanh(w @ h + x[t])
+        with sct.grad_of(h) as h_bar:
+            size = np.sqrt(np.sum(h_bar * h_bar))
+            SEEN.append(size)
+            if size > bound:
+                h_bar *= bound / size
+    return np.sum(h * h)
+
+
+def clipped_by_hand(w, x, bound):
+    """The gradient of `clipped` in `w`, written by hand."""
+    states = [np.zeros(3)]
+    for t in range(4):
+        states.append(np.tanh(w @ states[-1] + x[t]))
+    h_bar, w_bar, sizes = 2.0 * states[-1], np.zeros((3, 3)), []
+    for t in reversed(range(4)):
+        size = np.linalg.norm(h_bar)
+        sizes.append(size)
+        h_bar = h_bar * min(1.0, bound / size)
+        z_bar = h_bar * (1.0 - states[t + 1] ** 2)
+        w_bar = w_bar + np.outer(z_bar, states[t])
+        h_bar = w.T @ z_bar
+    return w_bar, sizes
+
+
+def test_grad_of_in_a_loop():
+    x = np.outer(np.arange(1.0, 5.0), X)
+    SEEN.clear()
+    clipped(W, x, 0.5)
+    assert SEEN == []
+    exact, sizes = clipped_by_hand(W, x, 0.5)
+    close(sct.grad(clipped)(W, x, 0.5), exact, 1e-12)
+    close(SEEN, sizes, 1e-12)
+    # Wide bounds change nothing.
+    plain = differences(lambda w: clipped(w, x, 1e3), W)
+    close(sct.grad(clipped)(W, x, 1e3), plain)
+
+
+def test_grad_of_in_a_function_that_is_called():
+    def f(x):
+        return np.sum(doubled(x * x) * x)
+
+    close(sct.grad(f)(X), 2.0 * X * X * 2.0 * 2.0 + (2.0 * X * X) * 1.0)
+
+
+def doubled(y):
+    z = 2.0 * y
+    with sct.grad_of(z) as z_bar:
+        z_bar = z_bar * 2.0
+    return z
+
+
+def test_grad_of_sees_what_comes_from_below():
+    def f(x):
+        y = x * x
+        a = 3.0 * y
+        with sct.grad_of(y) as y_bar:
+            SEEN.append(y_bar)
+            y_bar = 0.0 * y_bar
+        return a + 5.0 * y
+
+    SEEN.clear()
+    assert sct.grad(f)(2.0) == 3.0 * 4.0
+    assert SEEN == [5.0]
+
+
+def test_grad_of_leaves_other_adjoints_alone():
+    def f(a, b):
+        c = a + b
+        with sct.grad_of(a) as a_bar:
+            a_bar[0] = 7.0
+        return np.sum(c * c)
+
+    a_bar, b_bar = sct.grad(f, wrt=(0, 1))(X, X)
+    close(b_bar, 4.0 * X)
+    close(a_bar, 4.0 * X)
+
+    def g(a, b):
+        d = 1.0 * a
+        with sct.grad_of(d) as d_bar:
+            d_bar[0] = 7.0
+        return np.sum((d + b) ** 2)
+
+    a_bar, b_bar = sct.grad(g, wrt=(0, 1))(X, X)
+    close(b_bar, 4.0 * X)
+    close(a_bar, [7.0, *4.0 * X[1:]])
+
+
+def test_grad_of_what_carries_no_derivative():
+    def f(x, k):
+        m = k * k
+        with sct.grad_of(m) as m_bar:
+            SEEN.append(m_bar)
+        return m * x
+
+    SEEN.clear()
+    assert sct.grad(f)(2.0, 3.0) == 9.0
+    assert SEEN == []
+    assert sct.grad(f, wrt="k")(2.0, 3.0) == 12.0
+    assert SEEN == [2.0]
+    # What only looks is nothing to forward mode.
+    assert sct.jvp(f, wrt="k")(2.0, 3.0, k_dot=1.0) == (18.0, 12.0)
+
+
+def test_grad_of_with_names_of_its_own():
+    def f(x):
+        total = x
+        for _ in range(3):
+            total = total * x
+            with sct.grad_of(total) as g:
+                for k in range(3):
+                    g = g + 0.0 * k
+                scale = [1.0 for _ in range(2)][0]
+                g = g * scale
+        return total
+
+    assert sct.grad(f)(2.0) == 32.0
+    assert "import sct" not in sct.source(sct.grad(f))
+
+
+def test_grad_of_of_a_restored_array():
+    def f(x):
+        u = np.zeros(3)
+        for i in range(3):
+            u[i] = x[i] * x[i]
+            y = np.sum(u)
+            with sct.grad_of(y) as y_bar:
+                SEEN.append((y, y_bar))
+            u[i] *= y
+        return np.sum(u)
+
+    SEEN.clear()
+    exact = differences(f, X)
+    close(sct.grad(f)(X), exact)
+    # The values are those of the forward sweep, in reverse.
+    values, u = [], np.zeros(3)
+    for i in range(3):
+        u[i] = X[i] ** 2
+        values.append(np.sum(u))
+        u[i] *= values[-1]
+    close([v for v, _ in SEEN], values[::-1])
+
+
+def test_blocks_are_passed_over_and_tracers_kept():
+    lines = []
+
+    def tracer(frame, event, arg):
+        if frame.f_code.co_name == "plain" and event == "line":
+            lines.append(frame.f_lineno - frame.f_code.co_firstlineno)
+        return tracer
+
+    def plain(x):
+        with sct.grad_of(x) as x_bar:
+            x = x_bar / 0.0
+        return x + 1.0
+
+    assert plain(1.0) == 2.0
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        assert plain(1.0) == 2.0
+    finally:
+        sys.settrace(before)
+    assert lines == [1, 3]
+    with pytest.raises(KeyError):
+        with sct.grad_of(1.0):
+            pass
+        raise KeyError
+
+
+def test_adjoints_that_are_kept_stay_what_they_were():
+    def f(x):
+        y = 1.0 * x
+        for _ in range(3):
+            y = y + 0.5 * x
+            with sct.grad_of(y) as y_bar:
+                SEEN.append(y_bar)
+        y[0] = 2.0 * y[1]
+        return np.sum(y * y + x)
+
+    SEEN.clear()
+    exact = differences(lambda x: f(x.copy()), X)
+    close(sct.grad(f)(X), exact)
+    y = 2.5 * X
+    bar = np.array([0.0, 2.0 * y[1] + 8.0 * y[1], 2.0 * y[2]])
+    for found in SEEN:
+        close(found, bar)

@@ -34,6 +34,7 @@ iterate
 parse resolve backends
 classes
 control
+hooks
 fence desugar anf imports generators
 templates
 inline sums components unroll extremes edits ordering

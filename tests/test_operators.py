@@ -275,6 +275,41 @@ def test_hvp_of_methods_and_elements():
     close(sct.hvp(lambda *xs: np.sum(xs[0] * xs[1] ** 2), wrt=1)(X, X, v=X), 2 * X * X)
 
 
+# -- products --------------------------------------------------------------------------
+def logits(w, x):
+    return w @ np.tanh(x)
+
+
+def test_ggnvp():
+    labels = np.array([0.0, 1.0])
+
+    def nll(z):
+        return np.sum(np.log1p(np.exp(z)) - labels * z)
+
+    j = differences(lambda x: logits(Y, x), X)
+    h = differences(sct.grad(nll), logits(Y, X))
+    v = np.array([1.0, -0.5, 2.0])
+    close(sct.ggnvp(logits, nll, wrt="x")(Y, X, v=v), j.T @ h @ j @ v, 1e-6)
+    close(sct.ggnvp(logits, wrt=1)(Y, X, v=v), j.T @ j @ v)
+    (only,) = sct.ggnvp(logits, wrt=(1,))(Y, X, v=(v,))
+    close(only, j.T @ j @ v)
+    w_part, x_part = sct.ggnvp(logits, nll, wrt=(0, 1))(Y, X, v=(0.0 * Y, v))
+    close(x_part, j.T @ h @ j @ v, 1e-6)
+    close(w_part, np.outer(h @ j @ v, np.tanh(X)), 1e-6)
+
+
+def test_pushforward():
+    j = differences(lambda x: logits(Y, x), X)
+    value, tangent = sct.pushforward(logits, (Y, X), (None, X))
+    close(value, logits(Y, X))
+    close(tangent, j @ X)
+    close(sct.pushforward(logits, (Y, X), (Y, X))[1], j @ X + logits(Y, X))
+    assert sct.pushforward(lambda tangents: tangents**2, (3.0,), (1.0,)) == (9.0, 6.0)
+    assert sct.pushforward(np.sin, (0.0,), (2.0,)) == (0.0, 2.0)
+    with pytest.raises(sct.ArgumentError, match="2 arguments and 1 tangents"):
+        sct.pushforward(logits, (Y, X), (X,))
+
+
 # -- element by element ----------------------------------------------------------------
 def test_elementwise_grad():
     def f(x, k):

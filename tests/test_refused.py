@@ -779,6 +779,77 @@ ROWS = [
         mode = functools.partial(sct.jacobian, mode="forward")
         """,
     ),
+    row(
+        "grad_of of an expression",
+        "`sct.grad_of` here.*takes one name",
+        """
+        def f(x):
+            y = x * x
+            «with sct.grad_of(y[0]) as y_bar:»
+                print(y_bar)
+            return y
+        """,
+    ),
+    row(
+        "a statement that cannot be moved to the backward sweep",
+        "moved to the backward sweep",
+        """
+        def f(x):
+            y = x * x
+            with sct.grad_of(y) as y_bar:
+                «return y_bar»
+            return y
+        """,
+    ),
+    row(
+        "a name inside and outside a block of grad_of",
+        "`k` in a block .*it has a value outside",
+        """
+        def f(x):
+            k = 2.0
+            y = k * x
+            «with sct.grad_of(y) as y_bar:»
+                k = 3.0
+                y_bar = k * y_bar
+            return y
+        """,
+    ),
+    row(
+        "out= in a block of grad_of",
+        "`out=` in a block",
+        """
+        def f(x):
+            y = x * x
+            with sct.grad_of(y) as y_bar:
+                «np.clip(y_bar, -1.0, 1.0, out=y_bar)»
+            return np.sum(y)
+        """,
+    ),
+    row(
+        "grad_of of a container",
+        "the variable is a container",
+        """
+        def f(x):
+            y = [x]
+            y.append(x * x)
+            «with sct.grad_of(y) as y_bar:»
+                print(y_bar)
+            return y[-1] * y[0]
+        """,
+    ),
+    row(
+        "grad_of in forward mode",
+        "in forward mode.*no adjoint",
+        """
+        def f(x):
+            y = x * x
+            «with sct.grad_of(y) as y_bar:»
+                y_bar = 2.0 * y_bar
+            return y
+
+        mode = sct.jvp
+        """,
+    ),
 ]
 
 
