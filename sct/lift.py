@@ -18,6 +18,7 @@ from .attributes import attributes_apart, outer_apart
 from .components import taken_apart
 from .edits import without_edits
 from .extremes import item_by_item
+from .mapped import without_maps
 from .meanings import Known
 from .objects import objects_apart
 from .ordering import by_index
@@ -116,6 +117,7 @@ def lift(
         sums,
         lambda fn: taken_apart(fn, around),
         lambda fn: without_edits(fn, around.is_builtin, around.takes_lists),
+        lambda fn: without_maps(fn, around.scope, around.is_builtin),
         lambda fn: by_index(fn, around.is_builtin, around.scope.resolve),
         sums,
         written,

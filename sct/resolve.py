@@ -135,6 +135,7 @@ STATIC = (
     types.FunctionType,
     types.BuiltinFunctionType,
     np.ufunc,
+    np.vectorize,
 )
 
 

@@ -13,6 +13,14 @@ import numpy as np
 from .runtime import unbroadcast
 from .runtime_rules import scatter
 
+
+def like(items, bars):
+    """The list `bars` as an array, tuple or list, as `items` is."""
+    if isinstance(items, np.ndarray):
+        return np.array(bars)
+    return tuple(bars) if isinstance(items, tuple) else bars
+
+
 # Choices.
 
 
@@ -40,7 +48,7 @@ def choose_adjoint(g, a, choices, mode="raise"):
     elif mode == "clip":
         a = np.clip(a, 0, len(choices) - 1)
     bars = [unbroadcast(np.where(a == i, g, 0.0), x) for i, x in enumerate(choices)]
-    return np.stack(bars) if isinstance(choices, np.ndarray) else type(choices)(bars)
+    return like(choices, bars)
 
 
 def extremum_adjoint(g, y, items):
@@ -48,7 +56,7 @@ def extremum_adjoint(g, y, items):
     hits = [1.0 * (item == y) for item in items]
     count = sum(hits)
     bars = [g * hit / count for hit in hits]
-    return np.array(bars) if isinstance(items, np.ndarray) else type(items)(bars)
+    return like(items, bars)
 
 
 def extremum_tangent(y, items, dots):
@@ -65,15 +73,9 @@ def extremum_tangent(y, items, dots):
 
 def prod_adjoint(g, iterable):
     """The adjoints of the items in ``math.prod(iterable)``."""
-    before, bars = g, []
-    for x in iterable:
-        bars.append(before)
-        before = before * x
-    after = 1.0
-    for i in reversed(range(len(iterable))):
-        bars[i] = bars[i] * after
-        after = after * iterable[i]
-    return np.array(bars) if isinstance(iterable, np.ndarray) else type(iterable)(bars)
+    n = len(iterable)
+    others = [math.prod(iterable[:i]) * math.prod(iterable[i + 1 :]) for i in range(n)]
+    return like(iterable, [g * other for other in others])
 
 
 def prod_change(iterable, dots):
@@ -87,7 +89,7 @@ def prod_change(iterable, dots):
 def dist_adjoint(g, y, p, q):
     """The adjoint of `p` in ``y = math.dist(p, q)``."""
     bars = [g * (a - b) / (y + (y == 0)) for a, b in zip(p, q)]
-    return np.array(bars) if isinstance(p, np.ndarray) else type(p)(bars)
+    return like(p, bars)
 
 
 def dist_change(y, p, q, dots):

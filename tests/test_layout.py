@@ -37,7 +37,7 @@ control
 hooks
 fence desugar anf imports generators
 templates
-inline sums components unroll extremes edits ordering
+inline sums components unroll extremes edits ordering mapped
 meanings attributes
 understanding
 writeout objects

@@ -17,6 +17,7 @@ from sct.runtime_control import (
     solve_transposed,
     stop_gradient,
 )
+from sct.runtime_elementwise import like
 from sct.runtime_operators import (
     columns_of,
     entries,
@@ -40,6 +41,7 @@ from sct.runtime_rules import (
     einsum_tangent,
     inner_adjoint_a,
     inner_adjoint_b,
+    itemised,
     join,
     kron_adjoint_a,
     kron_adjoint_b,
@@ -64,6 +66,7 @@ from sct.runtime_rules import (
 
 from .registry import adjoint, nondifferentiable, tangent
 
+nondifferentiable(runtime.zero_structure, runtime.zero_like)
 nondifferentiable(size_along, along_axis, diagonal_places, entries, unit_like)
 nondifferentiable(stop_gradient)
 
@@ -84,6 +87,31 @@ def broadcast_like(out, g, x, *, out_bar):
 def cut_(out, x_bar, y_bar, *, out_bar):
     x_bar_bar = np.where((y_bar == 0) & np.isnan(x_bar), 0.0, out_bar)
     return x_bar_bar
+
+
+@adjoint(runtime.added, linear=True, jointly=True)
+def added(out, a, b, *, out_bar):
+    a_bar = out_bar
+    b_bar = out_bar
+    return a_bar, b_bar
+
+
+@adjoint(runtime.restored, wrt=("x_bar",), zero=("x",), linear=True)
+def restored(out, x_bar, x, *, out_bar):
+    x_bar_bar = out_bar
+    return x_bar_bar
+
+
+@adjoint(like, wrt=("bars",), zero=("items",), linear=True)
+def like_(out, items, bars, *, out_bar):
+    bars_bar = like(bars, out_bar)
+    return bars_bar
+
+
+@adjoint(itemised, wrt=("g",), zero=("x",), linear=True)
+def itemised_(out, g, x, *, out_bar):
+    g_bar = itemised(out_bar, g)
+    return g_bar
 
 
 @adjoint(scatter, wrt=("g",), zero=("a",), linear=True)

@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 
+from sct import runtime
 from sct import runtime_elementwise as helper
+from sct import runtime_rules as rules_helper
 from sct.templates import choices, ufuncs
 
 from .table import Row, binary, normal, positive, scalar, unary, within
@@ -75,6 +77,10 @@ CHOICES = [
     Row(choices.largest, ([1.0, 3.0, 2.0],)),
     Row(choices.largest, (normal(4),)),
     Row(choices.least, ((1.0, 3.0, 2.0),)),
+    Row(helper.like, ((0.0, 0.0), [1.0, 2.0])),
+    Row(rules_helper.itemised, (normal(3), [0.0, 0.0, 0.0])),
+    Row(runtime.restored, (normal(3), np.zeros(3))),
+    Row(runtime.added, (normal(3), normal(3))),
     Row(helper.select_adjoint, (normal(3), _MASKS, [normal(3), normal(3)])),
     Row(helper.choose_adjoint, (normal(3), np.array([1, 0, 1]), [normal(3), 0.3])),
 ]
