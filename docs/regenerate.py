@@ -43,12 +43,13 @@ def swing(x: float, v: float, n: int) -> float:
 """
 ORDER = """
 api operators control transform deferred check cli store module arguments errors
-parse resolve entry normalise fence hooks imports generators iterators edits ordering
-mapped desugar hoist unpack patterns attempts comprehensions iterate exits anf lives
+parse resolve entry normalise fence hooks outline imports generators iterators edits
+ordering mapped desugar hoist unpack patterns attempts comprehensions iterate exits anf
+lives
 lift writeout understanding meanings classes objects attributes beyond sums
 containers components unroll specialise known operations refusals structures
 inplace sharing views reuse prepare
-purity questions derive assemble unseen draft drivers implicit
+purity questions derive assemble unseen draft drivers implicit snapshots
 adjoint inline contents storage recompute reverse forward polish emit phrases layout
 runtime runtime_rules runtime_elementwise runtime_operators runtime_control
 runtime_special runtime_stats helpers grammar names renaming writer version

@@ -2,7 +2,7 @@
 
 from sct.api import grad, jvp, value_and_grad, vjp
 from sct.check import check_grads
-from sct.control import checkpoint, grad_of
+from sct.control import checkpoint, checkpointed, grad_of
 from sct.errors import (
     ArgumentError,
     CheckError,
@@ -40,6 +40,7 @@ __all__ = [
     "adjoint",
     "check_grads",
     "checkpoint",
+    "checkpointed",
     "elementwise",
     "elementwise_grad",
     "fixed_point",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from .classes import copy_of
 from .errors import ArgumentError
@@ -55,6 +55,44 @@ def checkpoint(f: Callable) -> Callable:
 def is_checkpointed(f: object) -> bool:
     """Whether a function is marked by `checkpoint`."""
     return getattr(f, MARK, False)
+
+
+def checkpointed(turns: Iterable, *, snapshots: int | None = None) -> Iterable:
+    """A loop of which derivatives keep the state before a few turns only.
+
+    ::
+
+        for i in sct.checkpointed(range(n), snapshots=10):
+            x = step(x, w)
+
+    The backward sweep runs the other turns again, by the binomial schedule of Griewank
+    and Walther: with `c` snapshots, ``comb(c + r, c)`` turns need at most `r` runs of
+    each.
+
+    Parameters
+    ----------
+    turns : range
+        The turns of the loop.
+    snapshots : int, optional
+        How many states may be kept at a time; by default about as many as the number
+        of turns has binary digits.
+
+    Returns
+    -------
+    range
+        The turns.
+
+    Examples
+    --------
+    >>> import sct
+    >>> def f(x):
+    ...     for _ in sct.checkpointed(range(3), snapshots=2):
+    ...         x = x * x
+    ...     return x
+    >>> f(2.0), sct.grad(f)(2.0)
+    (256.0, 1024.0)
+    """
+    return turns
 
 
 class _Skipped(BaseException):

@@ -69,12 +69,14 @@ from sct.operations import (
 )
 from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
+from sct.outline import turns_of
 from sct.prepare import Prepared, prepare
 from sct.refusals import REPLACED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
 from sct.reuse import reuse
 from sct.reverse import Sweeps, sweeps
 from sct.sharing import alias_groups
+from sct.snapshots import loop_from_snapshots
 from sct.specialise import form_of, specialise
 from sct.storage import Storage
 from sct.structures import displays_named, one_path_each, structures
@@ -477,6 +479,9 @@ class Differentiation:
             and self.resolve(a) is not MISSING
         )
         try:
+            if turns_of(function) is not None and not self.forward:
+                derived = self._reversed(function, wrt, statics, op)
+                return derived, bound
             normal = normalise(function)
             form = form_of(function, op.node)
             if form is not None:
@@ -495,6 +500,15 @@ class Differentiation:
             if name:
                 self.unit_name(name)
         return derived, bound
+
+    def _reversed(self, loop, wrt, statics, op: Operation) -> Derived:
+        """The derivative of a checkpointed loop."""
+        if not purity.repeatable(loop):
+            raise unsupported(self.normal.source, op.node, "this loop", *UNREPEATABLE)
+        derived = loop_from_snapshots(self.program, loop, wrt, statics)
+        self.unit_name(derived.fwd)
+        self.unit_name(derived.bwd)
+        return derived
 
     def _solved(self, solver, op: Operation, bound, active) -> Derived:
         """The derivative of ``sct.fixed_point(g, z0, x)`` and its like."""

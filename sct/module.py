@@ -30,7 +30,8 @@ import gast
 from . import emit
 from .grammar import clone, free_names, names_read, nodes, outer_names
 from .helpers import HELPERS
-from .parse import Source
+from .outline import is_outlined
+from .parse import Source, parse
 from .resolve import MISSING, Binding, Scope
 from .version import __version__
 
@@ -193,6 +194,7 @@ class _Names:
     def __init__(self, units: tuple[Unit, ...]):
         self.units = list(units)
         self.siblings = {u: {v.name: v for v in units} for u in units}
+        self.outlined: dict[types.FunctionType, Unit] = {}
         self.given: dict[object, str] = {}
         self.taken: set[str] = set()
         self.imports: list[tuple[str, str | None, str]] = []
@@ -211,12 +213,25 @@ class _Names:
         for unit in self.units:  # grows meanwhile
             for binding in free_bindings(unit).values():
                 record = getattr(binding.value, "__sct__", None)
+                if is_outlined(binding.value):
+                    self._take(binding.value)
                 for other in record.units if isinstance(record, Module) else ():
                     if other not in self.siblings:
                         self.siblings[other] = {v.name: v for v in record.units}
                         self.units.append(other)
                 if (helper := _helper_name(binding)) is not None:
                     self._reserve(helper)
+
+    def _take(self, function: types.FunctionType) -> None:
+        """Take in a function that stands in no module, as it is."""
+        if function in self.outlined:
+            return
+        source = parse(function)
+        text = emit.function_text(source.tree)
+        unit = Unit(source.name, source.tree, text, source)
+        self.outlined[function] = unit
+        self.siblings[unit] = {}
+        self.units.append(unit)
 
     def _no_outer_variables(self) -> None:
         """Note the variables of other modules that units write."""
@@ -246,6 +261,8 @@ class _Names:
         if kind == "unit":
             return self.given[self.siblings[unit][binding.name]]
         record = getattr(value, "__sct__", None)
+        if isinstance(value, types.FunctionType) and value in self.outlined:
+            return self.given[self.outlined[value]]
         if isinstance(record, Module):
             return self.given[next(u for u in record.units if u.name == value.__name__)]
         if (helper := _helper_name(binding)) is not None:

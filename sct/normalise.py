@@ -30,6 +30,7 @@ from sct.lives import one_life_each
 from sct.meanings import GIVEN, Known, of_class
 from sct.operations import Resolver, classify
 from sct.outer import with_copies
+from sct.outline import without_checkpointed
 from sct.parse import Source, parse
 from sct.renaming import own_names
 from sct.resolve import MISSING, Scope
@@ -128,8 +129,9 @@ def flattened(function: types.FunctionType) -> Flat:
         tree = listed(tree)
     package = function.__globals__.get("__package__") or ""
     tree, blocks = without_hooks(tree, source, Scope(function))
+    tree, loops = without_checkpointed(tree, source, Scope(function))
     plain, imports = without_imports(tree, source, package)
-    scope = Scope(function, imports=imports | blocks)
+    scope = Scope(function, imports=imports | blocks | loops)
     resolve = Resolver(scope, {})
 
     def is_builtin(node: gast.AST) -> str | None:

@@ -55,8 +55,8 @@ UNSOLVED = (
     "Give the name of a function that stands at the top of a module.",
 )
 UNREPEATABLE = (
-    "it is marked by `sct.checkpoint`, and its second run might not be like the first: "
-    "it draws random numbers or does something beside returning a value",
+    "it is marked to be run again, and a second run might not be like the first: it "
+    "draws random numbers or does something beside returning a value",
     "Draw the numbers outside and pass them.",
 )
 UNLIKE = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .errors import ConvergenceError
+from .errors import ArgumentError, ConvergenceError
 from .runtime_operators import is_inexact
 
 
@@ -86,3 +86,81 @@ def solve_transposed(jacobian, b):
         return b / jacobian
     matrix = np.reshape(jacobian, (b.size, b.size))
     return np.reshape(np.linalg.solve(matrix.T, np.reshape(b, (-1,))), shape)
+
+
+def check_unshared(written, /, **values):
+    """Raise where an array that a loop writes into by ``x += e`` has another name."""
+    for name in written.split():
+        for other, y in values.items():
+            x = values[name]
+            both = getattr(x, "shape", ()) and getattr(y, "shape", ())
+            if other != name and both and np.may_share_memory(x, y):
+                raise ArgumentError(
+                    f"{name} and {other} share memory, and `{name} += ...` changes "
+                    f"both; write {name} = {name} + ..."
+                )
+
+
+def paths(c, r):
+    """Return how many turns `c` snapshots reverse if each runs at most `r` times."""
+    n = 1 if r >= 0 else 0
+    for k in range(1, c + 1):
+        n = n * (r + k) // k
+    return n
+
+
+def stride(turns, c):
+    """Return where to keep the next of `c` states when `turns` are to be reversed.
+
+    One of the `c` is kept before the first turn.  This is the binomial schedule of
+    Griewank and Walther (ACM TOMS 26, 2000), which runs no fewer turns again than any.
+    """
+    r = 0
+    while paths(c, r) < turns:
+        r += 1
+    return max(1, paths(c, r - 2), turns - paths(c - 1, r))
+
+
+def forwards(turn, state, constants, turns, snapshots):
+    """Return the state after all turns of a loop, and states on the way to reverse it.
+
+    ``turn(i, *state, *constants)`` gives the state after turn `i`.
+    """
+    limit = snapshots or max(1, len(turns).bit_length())
+    kept, place = [(0, state)], 0
+    mark = stride(len(turns), limit) if limit > 1 else len(turns)
+    for i in turns:
+        if place == mark and len(turns) - place > 1 and len(kept) < limit:
+            kept.append((place, state))
+            free = limit - len(kept) + 1
+            mark += stride(len(turns) - place, free) if free > 1 else len(turns)
+        if place == len(turns) - 1 > kept[-1][0]:
+            # The one at hand, with which the backward sweep begins.
+            kept.append((place, state))
+        after = turn(i, *state, *constants)
+        state, place = after if len(state) > 1 else (after,), place + 1
+    return state, kept
+
+
+def backwards(turn, kept, constants, turns, snapshots):
+    """Yield each turn of a loop, the last first, and the state before it.
+
+    What `forwards` has kept is run from again, and no more states are kept at any time
+    than `snapshots`.
+    """
+    limit = snapshots or max(1, len(turns).bit_length())
+    kept = list(kept)
+    for end in range(len(turns), 0, -1):
+        place, state = kept[-1]
+        while end - place > 1:
+            free = limit - len(kept) + 1
+            ahead = stride(end - place, free) if free > 1 else end - place - 1
+            for i in turns[place : place + ahead]:
+                after = turn(i, *state, *constants)
+                state = after if len(state) > 1 else (after,)
+            place += ahead
+            if free > 1:
+                kept.append((place, state))
+        yield turns[end - 1], state
+        if kept[-1][0] == end - 1:
+            kept.pop()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import sct
+from sct import runtime_control
 
 from .test_operators import close, differences
 
@@ -462,3 +465,175 @@ def test_adjoints_that_are_kept_stay_what_they_were():
     bar = np.array([0.0, 2.0 * y[1] + 8.0 * y[1], 2.0 * y[2]])
     for found in SEEN:
         close(found, bar)
+
+
+# -- loops from snapshots --------------------------------------------------------------
+def swing(x, v, k, n, snapshots):
+    energy = 0.0
+    for i in sct.checkpointed(range(n), snapshots=snapshots):
+        force = -k * np.sin(x)
+        if i > 2:
+            force = force - 0.1 * v
+        v += 0.1 * force
+        x = x + 0.1 * v
+        energy += np.sum(v) * (0.5 + i)
+    return np.sum(x * x) + energy
+
+
+def plain_swing(x, v, k, n):
+    energy = 0.0
+    for i in range(n):
+        force = -k * np.sin(x)
+        if i > 2:
+            force = force - 0.1 * v
+        v = v + 0.1 * force
+        x = x + 0.1 * v
+        energy = energy + np.sum(v) * (0.5 + i)
+    return np.sum(x * x) + energy
+
+
+@pytest.mark.parametrize("n, snapshots", [(0, 3), (1, 1), (2, 1), (9, 3), (20, None)])
+def test_checkpointed(n, snapshots):
+    args = (X, 2.0 * X, 1.5)
+    copies = X.copy(), 2.0 * X, 1.5
+    close(swing(*copies, n, snapshots), plain_swing(*args, n))
+    exact = sct.grad(plain_swing, wrt=(0, 1, 2))(*args, n)
+    found = sct.grad(swing, wrt=(0, 1, 2))(*args, n, snapshots)
+    for a, b in zip(found, exact, strict=True):
+        close(a, b, 1e-12)
+    close(sct.grad(swing, wrt=2)(*args, n, snapshots), exact[2], 1e-12)
+    _, along = sct.jvp(swing, wrt=(0, 2))(*args, n, snapshots, x_dot=X, k_dot=2.0)
+    close(along, exact[0] @ X + 2.0 * exact[2], 1e-12)
+
+
+def fewest(turns: int, snapshots: int) -> int:
+    """The fewest runs of turns that reverse a loop, by dynamic programming."""
+    table: dict[tuple[int, int], int] = {}
+
+    def best(n, c):
+        if n <= 1:
+            return 0
+        if c == 1:
+            return n * (n - 1) // 2
+        if (n, c) not in table:
+            table[n, c] = min(m + best(n - m, c - 1) + best(m, c) for m in range(1, n))
+        return table[n, c]
+
+    return best(turns, snapshots)
+
+
+@pytest.mark.parametrize("snapshots", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 64])
+def test_no_schedule_runs_fewer_turns(n, snapshots):
+    runs = []
+
+    def turn(i, x, k):
+        runs.append(i)
+        return x + k
+
+    (last,), kept = runtime_control.forwards(turn, (0,), (2,), range(n), snapshots)
+    assert last == 2 * n
+    assert len(kept) <= snapshots + 1
+    backwards = runtime_control.backwards(turn, kept, (2,), range(n), snapshots)
+    assert list(backwards) == [(i, (2 * i,)) for i in reversed(range(n))]
+    # All but the last turn of the forward sweep count among those of the schedule.
+    assert len(runs) == fewest(n, snapshots) + 1
+    # The bound of Griewank and Walther.
+    r = next(r for r in range(n + 1) if math.comb(snapshots + r, snapshots) >= n)
+    if r:
+        published = r * n - math.comb(snapshots + r, snapshots + 1)
+        assert fewest(n, snapshots) == published
+
+
+def lorenz(x, n, snapshots):
+    for _ in sct.checkpointed(range(n), snapshots=snapshots):
+        x = x + 0.002 * np.array(
+            [10.0 * (x[1] - x[0]), x[0] * (28.0 - x[2]) - x[1], x[0] * x[1] - x[2]]
+        )
+    return np.sum(x)
+
+
+def plain_lorenz(x, n):
+    for _ in range(n):
+        x = x + 0.002 * np.array(
+            [10.0 * (x[1] - x[0]), x[0] * (28.0 - x[2]) - x[1], x[0] * x[1] - x[2]]
+        )
+    return np.sum(x)
+
+
+def peak(run) -> int:
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_of_snapshots():
+    full, few = sct.grad(plain_lorenz), sct.grad(lorenz)
+    x = np.array([1.0, 2.0, 3.0])
+    close(few(x, 500, 8), full(x, 500), 1e-12)
+    assert peak(lambda: few(x, 1000, 8)) < peak(lambda: full(x, 1000)) / 20
+
+
+def test_checkpointed_in_a_loop_and_in_a_branch():
+    def f(x, params, m):
+        y = 0.0 * x
+        for k in range(m):
+            if k != 1:
+                for i in sct.checkpointed(range(1, 7, 2), snapshots=2):
+                    t = params["w"] * np.sin(x) + i
+                    if k > 1:
+                        continue_ = t * params["b"]
+                        t = t + continue_
+                    x = np.cos(t) + 0.1 * x
+                y = y + x
+        return np.sum(y * x)
+
+    params = {"w": 0.7, "b": X}
+    p_bar = sct.grad(f, wrt="params")(X, params, 4)
+    exact = differences(lambda b: f(X, {"w": 0.7, "b": b}, 4), X)
+    close(p_bar["b"], exact, 1e-6)
+    close(p_bar["w"], differences(lambda w: f(X, params | {"w": w}, 4), 0.7), 1e-6)
+    close(sct.grad(f)(X, params, 4), differences(lambda x: f(x, params, 4), X), 1e-6)
+
+
+def test_checkpointed_with_outer_variables_and_calls():
+    scale = 0.5
+
+    def f(x):
+        for _ in sct.checkpointed(range(6), snapshots=2):
+            x = doubled_plain(x) * scale + np.sin(scale * x)
+        return np.sum(x)
+
+    close(sct.grad(f)(X), differences(f, X), 1e-6)
+    value, pb = sct.pullback(f, X)
+    close(pb(2.0)[0], 2.0 * pb(1.0)[0])
+    close(sct.jacobian(f)(X), sct.grad(f)(X))
+
+
+def doubled_plain(x):
+    return 2.0 * x
+
+
+def test_a_saved_loop_runs(tmp_path):
+    path = tmp_path / "saved.py"
+    sct.save(sct.grad(swing), path)
+    space = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    found = space["swing_grad"](X, 2.0 * X, 1.5, 12, 3)
+    close(found, sct.grad(plain_swing)(X, 2.0 * X, 1.5, 12))
+    assert "import sct" not in path.read_text()
+
+
+def test_arrays_of_two_names_are_not_written_into():
+    def f(x, n):
+        v = x
+        for _ in sct.checkpointed(range(n), snapshots=2):
+            v += 0.1
+            x = x * v
+        return np.sum(x)
+
+    with pytest.raises(sct.ArgumentError, match="v and x share memory"):
+        sct.grad(f)(X.copy(), 3)

@@ -34,7 +34,7 @@ iterate
 parse resolve backends
 classes
 control
-hooks
+hooks outline
 fence desugar anf imports generators
 templates
 inline sums components unroll extremes edits ordering mapped
@@ -61,7 +61,7 @@ emit
 module
 unseen assemble
 draft
-implicit
+implicit snapshots
 derive deferred
 drivers
 store

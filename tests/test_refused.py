@@ -748,7 +748,7 @@ ROWS = [
     ),
     row(
         "a checkpointed function that draws random numbers",
-        "marked by `sct.checkpoint`.*draws random numbers",
+        "marked to be run again.*draws random numbers",
         """
         @sct.checkpoint
         def g(x):
@@ -848,6 +848,50 @@ ROWS = [
             return y
 
         mode = sct.jvp
+        """,
+    ),
+    row(
+        "checkpointed loop over a list",
+        "how many turns there are",
+        """
+        def f(x):
+            «for k in sct.checkpointed([1.0, 2.0]):»
+                x = k * x
+            return x
+        """,
+    ),
+    row(
+        "a way out of a checkpointed loop",
+        "all turns are run again",
+        """
+        def f(x):
+            for _ in sct.checkpointed(range(9)):
+                x = x * x
+                if x > 1e3:
+                    «break»
+            return x
+        """,
+    ),
+    row(
+        "an array written into in a checkpointed loop",
+        "`u` in a loop .*its turn writes into it",
+        """
+        def f(x):
+            u = x * x
+            for i in sct.checkpointed(range(3)):
+                «u[i] = u[i - 1] * x[i]»
+            return np.sum(u)
+        """,
+    ),
+    row(
+        "a value that only a checkpointed loop gives",
+        "`y` in a loop .*no value where there is no turn",
+        """
+        def f(x):
+            «for _ in sct.checkpointed(range(3)):»
+                y = x * x
+                x = y + x
+            return y * x
         """,
     ),
 ]
