@@ -44,7 +44,7 @@ def swing(x: float, v: float, n: int) -> float:
 ORDER = """
 api operators control transform deferred check cli store module arguments errors
 parse resolve entry normalise fence hooks outline imports generators iterators edits
-ordering mapped desugar hoist unpack patterns attempts comprehensions iterate exits anf
+stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate exits anf
 lives
 lift writeout understanding meanings classes objects attributes beyond sums
 containers components unroll specialise known operations refusals structures

@@ -124,7 +124,7 @@ class Context:
     inference: Inference
     names: names.Names
     use: Callable[[str, str], str]
-    derive: Callable[[Operation, tuple[str, ...]], tuple[Derived, dict[str, gast.AST]]]
+    derive: Callable[..., tuple[Derived, dict[str, gast.AST]]]
     outer: Callable[[str, object], str]
     temporary: set[str]
     containers: Structures
@@ -604,6 +604,9 @@ class _Line:
         if op.kind == "append":
             self._append(op, active)
             return
+        if op.kind == "pop":
+            self._pop(op)
+            return
         coming = {t: bars.pop(t) for t in targets if t in bars}
         if not coming:
             return
@@ -1017,6 +1020,31 @@ class _Line:
                     self.add(name, item, fact)
         else:
             self.step.adjoint.append(grammar.located(gast.Expr(part), self.step.stmt))
+
+    def _pop(self, op: Operation) -> None:
+        """``x = l.pop()``: ``l_bar.append(x_bar)``."""
+        owner, (name,) = self.owner, op.operands
+        stmt = self.step.stmt
+        if isinstance(stmt, gast.Expr):
+            held = grammar.name(owner._fresh("item"), store=True)
+            self.step.stmt = grammar.assign(held, stmt.value, stmt)
+        (target,) = grammar.writes(self.step.stmt)
+        self.reached.add(name)
+        if name not in owner.bars:
+            self.read(name, new=True)
+            zero = grammar.call(self._zero_helper(name), grammar.name(name))
+            self.emit(owner.bar(name), zero)
+            owner.bars[name] = self.fact(name)
+            owner.fresh.add(name)
+        owner.buffered.add(name)
+        if name not in owner.fresh:
+            self.own(name, new=True)
+        if target in owner.bars:
+            value = self._seed(target, owner.bars.pop(target))
+        else:
+            value = self.zero_of_new(target)
+        push = grammar.call(f"{owner.bar(name)}.append", value)
+        self.step.adjoint.append(grammar.located(gast.Expr(push), self.step.stmt))
 
     def _store(self, op: Operation, active) -> None:
         """``y[i] = v``: ``v_bar += y_bar[i]``, and ``y_bar[i] = 0``."""

@@ -503,14 +503,11 @@ class TangentAssembly(Assembly):
             checks.append(grammar.assign(seed, whole))
         unsure = [p for p in work.wrt if not work.declared[p].scalar]
         unsure = [p for p in unsure if p not in work.structures.all]
-        if not unsure:
-            return checks
-        seeds = {p: grammar.name(work.seeds[p]) for p in unsure}
-        pairs = gast.Dict(
-            [grammar.constant(work.seeds[p]) for p in unsure],
-            [gast.Tuple([seeds[p], grammar.name(p)], gast.Load()) for p in unsure],
-        )
-        return [*checks, self._check("check_tangents", [pairs], [])]
+        for p in unsure:
+            seed = work.seeds[p]
+            given = [grammar.constant(seed), grammar.name(seed), grammar.name(p)]
+            checks.append(self._check("check_tangent", given, []))
+        return checks
 
     def _told(self) -> str:
         """The docstring."""

@@ -20,6 +20,7 @@ import gast
 from sct import grammar
 from sct.adjoint import Step
 from sct.analysis.disjoint import Place, never_earlier
+from sct.stacks import popped
 
 # Functions that read no elements of the argument at this position.
 SHAPE_ONLY = {
@@ -99,7 +100,7 @@ class Contents:
         stmt = step.stmt
         if stmt is None:
             return
-        if grammar.appended(stmt):
+        if grammar.appended(stmt) or popped(stmt):
             self.appends[step] = Place(None, loops, self._order)
         if grammar.mutates(stmt):
             target = getattr(stmt, "target", None) or stmt.targets[0]
@@ -120,10 +121,10 @@ class Contents:
                 )
 
     def grown(self, step: Step) -> str:
-        """The list that a step appends to, if adjoints read it as it was before."""
+        """The list that a step makes longer or shorter, if adjoints read it before."""
         if step not in self.appends:
             return ""
-        name, at = grammar.appended(step.stmt), self.appends[step]
+        name, at = grammar.appended(step.stmt) or popped(step.stmt), self.appends[step]
         for other in self.groups.get(name, frozenset([name])):
             for p in [*self.reads.get(other, ()), *self.heads.get(other, ())]:
                 later = p.order > at.order and not set(p.loops) & set(at.loops)

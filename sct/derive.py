@@ -75,14 +75,14 @@ from sct.refusals import REPLACED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
 from sct.reuse import reuse
 from sct.reverse import Sweeps, sweeps
-from sct.sharing import alias_groups
+from sct.sharing import alias_groups, memory_groups
 from sct.snapshots import loop_from_snapshots
 from sct.specialise import form_of, specialise
 from sct.storage import Storage
 from sct.structures import displays_named, one_path_each, structures
 from sct.templates.array_api import role
 from sct.unseen import refuse_unknown_effects
-from sct.views import one_name_each
+from sct.views import copies_on_entry, one_name_each
 
 # The two sweeps in one function, or one of them.
 JOINT = ("grad", "value_and_grad", "vjp")
@@ -134,7 +134,7 @@ class Program:
         """
         normal = entry(function, wrt)
         if mode == "jvp":
-            return self.with_tangent(normal, wrt, (), inner=False).jvp
+            return self.with_tangent(normal, wrt, (), False).jvp
         key = (normal, wrt, (), False)
         name = self.reserve(f"{normal.source.name}_{SUFFIX[mode]}", normal)
         self.units[name] = None
@@ -166,14 +166,18 @@ class Program:
         return Derived(wrt, "", f"{stem}_fwd", f"{stem}_bwd", tape, seed)
 
     def with_tangent(
-        self, normal: Normal, wrt: tuple[str, ...], statics: tuple, inner: bool = True
+        self,
+        normal: Normal,
+        wrt: tuple[str, ...],
+        statics: tuple,
+        inner: bool,
+        exact: bool = False,
     ) -> Derived:
         """A function that gives value and tangent, called by another one or not."""
-        key = (normal, wrt, statics, "jvp")
+        key = (normal, wrt, statics, "jvp", exact)
         if key not in self.done:
-            work = Differentiation(
-                self, normal, wrt, statics, mode="jvp", single=True, inner=inner
-            )
+            options = {"mode": "jvp", "single": True, "inner": inner, "exact": exact}
+            work = Differentiation(self, normal, wrt, statics, **options)
             name = self.reserve(f"{normal.source.name}_jvp", normal)
             self.units[name] = None
             # Known to those that call it again before it is written.
@@ -318,6 +322,7 @@ class Differentiation:
     mode: str
     single: bool
     inner: bool = False
+    exact: bool = False
     aux: bool = False
     vector: str = "v"
     bindings: dict[str, Binding] = field(default_factory=dict)
@@ -460,8 +465,11 @@ class Differentiation:
         """What is known of the result of a user's function."""
         return result_fact(unwrap(op.callee), op, env, self.inference)
 
-    def derive(self, op: Operation, active: tuple[str, ...]):
-        """The derivative of a call, and its arguments by parameter."""
+    def derive(self, op: Operation, active: tuple[str, ...], exact: bool = False):
+        """The derivative of a call, and its arguments by parameter.
+
+        In forward mode, `exact` asks for tangents that share memory just as values do.
+        """
         function = unwrap(op.callee)
         bound = bind_call(function, op.node)
         if any(function is s for s in SOLVERS):
@@ -490,7 +498,7 @@ class Differentiation:
             if known:
                 normal = with_options(normal, known)
             if self.forward:
-                derived = self.program.with_tangent(normal, wrt, statics)
+                derived = self.program.with_tangent(normal, wrt, statics, True, exact)
             else:
                 derived = self.program.called(normal, wrt, statics)
         except SctError as error:
@@ -568,9 +576,15 @@ class Differentiation:
 
     def tangents(self) -> list[gast.AST]:
         """The body of the function with its tangent, in forward mode."""
-        _, scalars = self.analysed()
+        prepared, scalars = self.analysed()
         body, dots = tangents(
-            self.context, self.seeds, self.groups, self.fresh_result, self.inner
+            self.context,
+            self.seeds,
+            self.groups,
+            prepared.in_place,
+            self.fresh_result,
+            self.inner,
+            self.exact,
         )
         self.wide = set()
         self.temporary.update(self.seeds.values())
@@ -605,17 +619,26 @@ class Differentiation:
             self.temporary,
         )
         numbers, integers = self._numbers(forms)
-        rooted = one_name_each(
-            forms,
-            self.normal.source,
-            self.operation,
-            numbers,
-            self._call_check,
-            self.names,
-            self.inner,
-        )
+        shared: dict[str, frozenset[str]] = {}
+        if self.forward:
+            known = self.operation, numbers
+            shared = memory_groups(forms, *known, self.structures.all)
+            rooted = copies_on_entry(
+                forms, *known, shared, self._call_check, self.inner
+            )
+        else:
+            rooted = one_name_each(
+                forms,
+                self.normal.source,
+                self.operation,
+                numbers,
+                self._call_check,
+                self.names,
+                self.inner,
+            )
+            rooted = reuse(rooted, self.temporary, self.pure)
         prepared = prepare(
-            reuse(rooted, self.temporary, self.pure),
+            rooted,
             self.normal.source,
             self.names,
             self.operation,
@@ -623,6 +646,7 @@ class Differentiation:
             list(self.wrt),
             self.use,
             integers,
+            self.forward,
         )
         fn = self.prepared = prepared.fn
         if self.aux:
@@ -665,7 +689,7 @@ class Differentiation:
         found = with_stores(fn, found, self.inference)
         self.shapes = found
         operations = without_free_extrema(fn, operations, found)
-        active = activity(fn, operations, wrt)
+        active = activity(fn, operations, wrt, shared, prepared.in_place)
         sources = {
             s: followed(operations[s])
             for s, given in active.operands.items()
@@ -673,7 +697,7 @@ class Differentiation:
         }
         if any(op is not operations[s] for s, op in sources.items()):
             operations.update(sources)
-            active = activity(fn, operations, wrt)
+            active = activity(fn, operations, wrt, shared, prepared.in_place)
         scalars = _scalar_names(fn, found)
         data = set(parameter_names(fn)) - set(wrt) - scalars
         self.context = Context(
@@ -695,7 +719,8 @@ class Differentiation:
             cuts(fn, operations, active, data, self.resolve),
             squares(fn, operations, active),
         )
-        groups = self.groups = alias_groups(fn, self.operation, scalars)
+        groups = shared if self.forward else alias_groups(fn, self.operation, scalars)
+        self.groups = groups
         self.context.standing = standing(fn, groups, self._holds(scalars))
         self.context.untouched = untouched(fn, groups, self._is_number)
         refuse_unknown_effects(self.context, self.resolve, groups, scalars)

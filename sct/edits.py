@@ -36,6 +36,7 @@ from .grammar import (
 from .names import Names, used_names
 from .renaming import captured_names
 from .spread import lists_of
+from .stacks import popped, stacks
 
 READERS = frozenset(
     {"len", "sum", "min", "max", "sorted", "list", "tuple", "dict", "range", "zip"}
@@ -117,6 +118,7 @@ class _Edits:
         self.local = self.given | {n for s in statements(fn.body) for n in writes(s)}
         self.bound = {n for s in statements(fn.body) for n in writes(s)}
         self.shared = captured_names(fn.body)
+        self.stacks = stacks(fn) - self.shared
         for s in statements(fn.body):
             self.shared |= self.handed_on(s)
 
@@ -160,7 +162,7 @@ class _Edits:
         if _is_merged(s):
             return self.merged(s.targets[0].id, s.value)
         found = _edit(s)
-        if found is None or found[0] not in self.local:
+        if found is None or found[0] not in self.local or popped(s) in self.stacks:
             return None
         n, method, args, keywords = found
         target = s.targets[0].id if isinstance(s, gast.Assign) else None

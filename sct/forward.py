@@ -22,7 +22,7 @@ too, to zeros where the value is a constant; those that nobody reads are removed
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import gast
 import numpy as np
@@ -34,19 +34,28 @@ from sct.analysis.shapes import Fact
 from sct.arguments import parameter_names
 from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
-from sct.refusals import BLIND, UNTANGENT, held_constant, refusal, unfit
+from sct.refusals import BLIND, SCALED, UNTANGENT, held_constant, refusal, unfit
+from sct.sharing import looks_into
+from sct.stacks import popped
 from sct.templates import Rule
 
 # Makers of zeros, whose tangent is made in the same way.
 ZEROS = (np.zeros, np.zeros_like)
+# What looks into its operand, or copies it, as that lies in memory.
+MAY_COPY = (
+    *(np.reshape, np.ravel, np.asarray, np.asanyarray, np.ascontiguousarray),
+    np.ndarray.astype,
+)
 
 
 def tangents(
     context: Context,
     dots: dict[str, str],
     groups: dict[str, frozenset[str]],
+    in_place: Collection[gast.AST],
     fresh_call: Callable[[gast.Call], bool],
     inner: bool,
+    exact: bool,
 ) -> tuple[list[gast.AST], dict[str, str]]:
     """The statements of a function, each after or before those of its tangent.
 
@@ -57,12 +66,16 @@ def tangents(
     dots : dict
         Parameter that is differentiated → name of its tangent.
     groups : dict
-        Name → the names that may refer to the same array or container.
+        Name → the names that may refer to the same memory, or hold what does.
+    in_place : collection
+        The assignments ``x = x + e`` that were written ``x += e``.
     fresh_call : callable
         Whether what a call returns shares no memory with anything.
     inner : bool
         Whether another function calls it, so that tangents may be of another kind than
         their containers: lists for tuples, `Parts` for objects.
+    exact : bool
+        Whether the caller writes into what the function returns.
 
     Returns
     -------
@@ -71,22 +84,29 @@ def tangents(
     dict
         Name of the primal → name of its tangent.
     """
-    work = _Tangents(context, dots, groups, fresh_call, inner)
+    work = _Tangents(context, dots, groups, in_place, fresh_call, inner, exact)
     return [*work.constant_parameters(), *work.block(context.fn.body)], work.dots
 
 
 class _Tangents:
-    def __init__(self, context, dots, groups, fresh_call, inner):
+    def __init__(self, context, dots, groups, in_place, fresh_call, inner, exact):
         self.context, self.dots, self.inner = context, dict(dots), inner
         self.groups, self.fresh_call = groups, fresh_call
-        active = {n for found in context.activity.targets.values() for n in found}
-        self.carrying = active | set(dots)
         every = list(grammar.statements(context.fn.body))
+        # What is written into, by whatever name.
         changed = {n for s in every for n in grammar.mutates(s)}
-        changed |= {grammar.appended(s) for s in every} - {""}
+        changed |= {grammar.appended(s) or popped(s) for s in every} - {""}
+        added = {n for s in in_place for n in grammar.writes(s) if n in groups}
+        changed |= added
+        if exact:
+            changed |= grammar.names_read(context.fn.body[-1])
         self.changed = changed.union(*[groups.get(n, ()) for n in changed])
-        places = [p for s in every for p in grammar.places(s)]
-        self.reshaped = {grammar.root(p) for p in places if grammar.reshapes(p)}
+        # Of these statements other names see the effect.
+        self.in_place = {s for s in in_place if added.issuperset(grammar.writes(s))}
+        active = {n for found in context.activity.targets.values() for n in found}
+        active |= set(dots)
+        both = active & self.changed
+        self.carrying = active.union(*[groups.get(n, ()) for n in both])
         self.indexed = {
             n
             for op in context.operations.values()
@@ -210,6 +230,8 @@ class _Line:
         self.before = self.context.shapes.operands.get(stmt, {})
         self.after = self.context.shapes.targets.get(stmt, {})
         self.lead: list[gast.AST] = []
+        # A name for the result where that of the target still holds an operand.
+        self.result = ""
 
     def written(self) -> list[gast.AST]:
         """The statement and that of its tangent, in the order that they need."""
@@ -222,10 +244,15 @@ class _Line:
             if op.callee.changes and op.node.args[0].id in self.owner.carrying:
                 raise unsupported(self.context.source, stmt, *BLIND)
             return []
-        bound = [n for n in grammar.writes(stmt) if n in self.owner.carrying]
+        if op.kind == "pop":
+            return self._pop()
+        bound = self._bound()
+        if stmt in self.owner.in_place:
+            return self._changed()
         if not bound:
             return [stmt]
-        if not self.targets or not self.active:
+        self.active |= self._seen(bound)
+        if not self.active or not (self.targets or self._seen(bound)):
             return [stmt, *[self._zeros(n) for n in bound]]
         if self.context.activity.blocked.get(stmt):
             raise self._unfit(op)
@@ -236,6 +263,10 @@ class _Line:
         except BindError as e:
             raise unfit(self.context.source, op, str(e.args[0])) from None
         return self._ordered(self._target_dots(), tangent)
+
+    def _bound(self) -> list[str]:
+        """The names that the statement binds and that carry a derivative."""
+        return [n for n in grammar.writes(self.stmt) if n in self.owner.carrying]
 
     def _unfit(self, op: Operation) -> Exception:
         """The error for a call that its rule does not fit."""
@@ -253,6 +284,20 @@ class _Line:
         if op.kind == "rule":
             return self._rule()
         raise refusal(self.context.source, op)
+
+    def _seen(self, bound: list[str]) -> set[str]:
+        """The operands whose memory the value refers to, where it is written into.
+
+        Its tangent then refers to theirs, whether they carry a derivative yet or not.
+        """
+        owner = self.owner
+        others = set().union(*[owner.groups.get(n, ()) for n in bound])
+        if not others & owner.changed:
+            return set()
+        if isinstance(self.stmt.value, gast.Lambda):
+            return set()
+        local = others & owner.carrying
+        return looks_into(self.stmt.value, self.context.inference.operation, local)
 
     # -- targets -------------------------------------------------------------------
     def _target_dots(self) -> gast.AST:
@@ -287,8 +332,28 @@ class _Line:
             tangent = self._own(stmt.targets[0].id, tangent)
         made = [*self.lead, grammar.assign(target, tangent, stmt)]
         read = {n for s in grammar.statements(made) for n in grammar.reads(s)}
+        if self.result in read:
+            first = grammar.assign(self.result, stmt.value, stmt)
+            last = grammar.assign(stmt.targets[0], grammar.name(self.result), stmt)
+            return [first, *made, last]
         late = bool(read & bound) and not bound & self._operands()
-        return [stmt, *made] if late else [*made, stmt]
+        both = [stmt, *made] if late else [*made, stmt]
+        return [*both, *self._alike()]
+
+    def _alike(self) -> list[gast.AST]:
+        """A check that a tangent shares memory with its operand's if the value does."""
+        op = self.op
+        (name,) = names = grammar.writes(self.stmt)[:1]
+        fact = self.after.get(name)
+        if op.kind != "rule" or op.callee not in MAY_COPY or len(names) != 1:
+            return []
+        whole = op.arguments[op.rule.wrt[0]]
+        single = fact is not None and fact.scalar
+        if name not in self.owner.changed or single or not grammar.is_name(whole):
+            return []
+        pairs = [name, whole.id, self.owner.dot(name), self.owner.dot(whole.id)]
+        check = self.owner._helper("check_alike", *map(grammar.name, pairs))
+        return [grammar.located(gast.Expr(check), self.stmt)]
 
     def _operands(self) -> set[str]:
         return grammar.names_read(self.stmt.value)
@@ -297,13 +362,10 @@ class _Line:
         """A tangent that nothing else refers to, where something may write into it."""
         owner = self.owner
         fact = self.after.get(name)
-        if name not in owner.changed or fact is not None and fact.scalar:
+        # The operand's tangent may be the one that is written into.
+        concerned = {name, *self.active} & owner.changed
+        if not concerned or fact is not None and fact.scalar:
             return tangent
-        if name in owner.reshaped:
-            # Looked into like its primal, which is contiguous.
-            numpy = self.context.use("module", "numpy")
-            order = grammar.constant("C")
-            return grammar.call(f"{numpy}.array", tangent, order=order)
         mirrored = self.op.kind != "rule" or "place" in self.op.arguments
         if mirrored or _is_linear(self.op):
             # It refers to what the tangent of its operand does, as the value does.
@@ -342,9 +404,14 @@ class _Line:
     def _item(self, item: gast.AST) -> gast.AST:
         if isinstance(item, (gast.Tuple, gast.List)):
             return type(item)([self._item(e) for e in item.elts], gast.Load())
-        if isinstance(item, gast.Name) and item.id in self.active:
+        if isinstance(item, gast.Name) and self._moves(item.id):
             return grammar.name(self.owner.dot(item.id))
         return self.owner.zero(item, self.before)
+
+    def _moves(self, name: str) -> bool:
+        """Whether a name carries a derivative here, or may when it is written into."""
+        owner = self.owner
+        return name in self.active or name in owner.carrying & owner.changed
 
     def _append(self) -> list[gast.AST]:
         """``l.append(v)``: ``l_dot.append(v_dot)``."""
@@ -354,6 +421,16 @@ class _Line:
         dot = self.owner.dot(name)
         push = grammar.call(f"{dot}.append", self._item(value))
         return [self.stmt, grammar.located(gast.Expr(push), self.stmt)]
+
+    def _pop(self) -> list[gast.AST]:
+        """``x = l.pop()``: ``x_dot = l_dot.pop()``."""
+        (name,) = self.op.operands
+        if name not in self.owner.carrying:
+            return [self.stmt, *[self._zeros(n) for n in self._bound()]]
+        value = grammar.call(f"{self.owner.dot(name)}.pop")
+        if isinstance(self.stmt, gast.Expr):
+            return [self.stmt, grammar.located(gast.Expr(value), self.stmt)]
+        return [self.stmt, grammar.assign(self._target_dots(), value, self.stmt)]
 
     def _still(self, name: str, method: str, args: list[gast.AST]) -> list[gast.AST]:
         """The tangent of a list that is to carry one keeps its length."""
@@ -373,12 +450,14 @@ class _Line:
         primal = stmt
         if isinstance(stmt, grammar.Scatter):
             primal = stmt.call(self.context.use("builtin", "slice"))
-        elif self._replaces():
-            primal = self._added(place, value)
         if name not in owner.carrying:
             return [primal]
-        moves = isinstance(value, gast.Name) and value.id in self.active
+        moves = isinstance(value, gast.Name) and self._moves(value.id)
         adds = isinstance(stmt, gast.AugAssign)
+        if adds and not isinstance(stmt.op, (gast.Add, gast.Sub)):
+            target = grammar.clone(place)
+            _base(target).id = owner.dot(name)
+            return self._scaled_place(place, target, value if moves else None)
         if adds and not moves:
             return [primal]
         target = grammar.clone(place)
@@ -393,35 +472,84 @@ class _Line:
             made = grammar.located(
                 grammar.Scatter(target, stmt.op, tangent, stmt.func), stmt
             ).call(self.context.use("builtin", "slice"))
-        elif adds and self._replaces():
-            made = self._added(target, tangent)
         elif adds:
             made = grammar.located(gast.AugAssign(target, stmt.op, tangent), stmt)
         else:
             made = grammar.assign(target, tangent, stmt)
         return [made, primal]
 
-    def _replaces(self) -> bool:
-        """Whether ``d[k] += e`` may be of a container: then nothing is written into."""
-        if not isinstance(self.stmt, gast.AugAssign):
-            return False
-        place = self.op.arguments["place"]
-        return bool(
-            self.context.containers.part(place) and not self.context.number(place)
-        )
+    def _changed(self) -> list[gast.AST]:
+        """``x += e`` on what other names see, or on a number."""
+        stmt, owner = self.stmt, self.owner
+        (name,) = grammar.writes(stmt)
+        value = stmt.value.right
+        place = grammar.name(name, store=True)
+        if name not in owner.carrying:
+            return [self._augmented(place, stmt.value.op, value)]
+        moves = isinstance(value, gast.Name) and value.id in self.active
+        target = grammar.name(owner.dot(name), store=True)
+        if not isinstance(stmt.value.op, (gast.Add, gast.Sub)):
+            return self._scaled_place(place, target, value if moves else None)
+        primal = self._augmented(place, stmt.value.op, value)
+        if not moves:
+            return [primal]
+        dot = grammar.name(owner.dot(value.id))
+        return [self._augmented(target, stmt.value.op, dot), primal]
 
-    def _added(self, place: gast.AST, value: gast.AST) -> gast.AST:
+    def _augmented(self, place: gast.AST, op: gast.AST, value: gast.AST) -> gast.AST:
+        made = gast.AugAssign(grammar.clone(place), op, grammar.clone(value))
+        return grammar.located(made, self.stmt)
+
+    def _scaled_place(
+        self, place: gast.AST, target: gast.AST, moving: gast.AST | None
+    ) -> list[gast.AST]:
+        """``x *= e`` and its kin: ``x_dot *= e``, and then ``x_dot += x * e_dot``.
+
+        What is added is computed first, since `e` may look into `x`.
+        """
+        stmt = self.stmt
+        op = stmt.value.op if isinstance(stmt, gast.Assign) else stmt.op
+        value = stmt.value.right if isinstance(stmt, gast.Assign) else stmt.value
         old = grammar.clone(place)
         old.ctx = gast.Load()
-        made = gast.BinOp(old, self.stmt.op, grammar.clone(value))
-        return grammar.assign(grammar.clone(place), made, self.stmt)
+        primal = self._augmented(place, op, value)
+        lead: list[gast.AST] = []
+        added = None
+        if moving is not None:
+            dot = grammar.name(self.owner.dot(moving.id))
+            if isinstance(op, gast.Mult):
+                added = gast.BinOp(old, gast.Mult(), dot)
+            elif isinstance(op, gast.Div):
+                over = gast.BinOp(
+                    grammar.clone(value), gast.Mult(), grammar.clone(value)
+                )
+                scaled = gast.BinOp(old, gast.Mult(), dot)
+                added = gast.UnaryOp(gast.USub(), gast.BinOp(scaled, gast.Div(), over))
+            else:
+                raise unsupported(self.context.source, stmt, "this assignment", *SCALED)
+            held = self.owner._fresh("moved_dot")
+            lead.append(grammar.assign(held, added, stmt))
+            added = grammar.name(held)
+        if isinstance(op, (gast.Mult, gast.Div)):
+            lead.append(self._augmented(target, op, value))
+        elif isinstance(op, gast.Pow):
+            less = gast.BinOp(grammar.clone(value), gast.Sub(), grammar.constant(1))
+            power = gast.BinOp(old, gast.Pow(), less)
+            slope = gast.BinOp(grammar.clone(value), gast.Mult(), power)
+            lead.append(self._augmented(target, gast.Mult(), slope))
+        elif not isinstance(op, gast.Mod):
+            raise unsupported(self.context.source, stmt, "this assignment", *SCALED)
+        if added is not None:
+            lead.append(self._augmented(target, gast.Add(), added))
+        return [*lead, primal]
 
     # -- calls ---------------------------------------------------------------------
     def _call(self) -> list[gast.AST]:
         """``y = g(x, k)``: ``y, y_dot = g_jvp(x, k, x_dot=x_dot)``."""
         op, stmt = self.op, self.stmt
         try:
-            derived, bound = self.context.derive(op, tuple(sorted(self.active)))
+            exact = bool(self.owner.changed.intersection(grammar.writes(stmt)))
+            derived, bound = self.context.derive(op, tuple(sorted(self.active)), exact)
         except SctError:
             if op.refused is None:
                 raise
@@ -436,16 +564,7 @@ class _Line:
         call = gast.Call(grammar.name(derived.jvp), args, keywords)
         dots = self._target_dots()
         pair = gast.Tuple([grammar.clone(stmt.targets[0]), dots], gast.Store())
-        out = [grammar.assign(pair, call, stmt)]
-        for n in [n for n in grammar.writes(stmt) if n in self.owner.carrying]:
-            fact = self.after.get(n)
-            if n in self.owner.changed and not (fact is not None and fact.scalar):
-                kept = self.owner.dot(n)
-                own = gast.UnaryOp(gast.UAdd(), grammar.name(kept))
-                if n in self.context.structures:
-                    own = self.owner._helper("copied", grammar.name(kept))
-                out.append(grammar.assign(kept, own, stmt))
-        return out
+        return [grammar.assign(pair, call, stmt)]
 
     # -- rules ---------------------------------------------------------------------
     def _rule(self) -> gast.AST:
@@ -474,6 +593,9 @@ class _Line:
         """What each tangent contributes, by the text of a rule."""
         op = self.op
         out = grammar.clone(self.stmt.targets[0])
+        if isinstance(out, gast.Name) and out.id in self._operands():
+            self.result = self.result or self.owner._fresh(f"{out.id}_new")
+            out = grammar.name(self.result)
         for n in gast.walk(out):
             if hasattr(n, "ctx"):
                 n.ctx = gast.Load()
@@ -504,9 +626,10 @@ class _Line:
         """The primal's own operation, on tangents."""
         op = self.op
         if op.rule.jointly:
+            held = self.context.structures
             changed = {
                 id(op.arguments[p]): self._dots_of(op.arguments[p])
-                if p in wanted
+                if p in wanted or grammar.root(op.arguments[p]) in held
                 else grammar.constant(0.0)
                 for p in op.rule.wrt
                 if p in op.arguments
@@ -556,7 +679,9 @@ class _Line:
             return tangent
         if result is None and len(self._operands()) == 1:
             return tangent
-        return self.owner._helper("broadcast_like", tangent, grammar.name(name))
+        return self.owner._helper(
+            "broadcast_like", tangent, grammar.name(self.result or name)
+        )
 
 
 def _is_linear(op: Operation) -> bool:

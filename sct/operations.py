@@ -43,8 +43,9 @@ class Operation:
     Attributes
     ----------
     kind : str
-        ``"copy"``, ``"store"``, ``"append"``, ``"tuple"`` (any display), ``"rule"``,
-        ``"call"`` (a function of the user's), ``"hook"`` (a block of `sct.grad_of`),
+        ``"copy"``, ``"store"``, ``"append"``, ``"pop"``, ``"tuple"`` (any display),
+        ``"rule"``, ``"call"`` (a function of the user's), ``"hook"`` (a block of
+        `sct.grad_of`),
         ``"constant"`` (no derivative) or ``"opaque"`` (not known: refused when a
         varied value goes in).
     node : gast.AST
@@ -231,6 +232,8 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
         if value.func.attr == "append" and len(args) == 1:
             operands = (owner.id, *atoms(args[0]))
             return Operation("append", value, operands, arguments={"value": args[0]})
+        if value.func.attr == "pop" and not args and not value.keywords:
+            return Operation("pop", value, (owner.id,))
         if value.func.attr == "copy" and not args:
             return Operation("copy", value, (owner.id,))
     if callee is runtime.copied:

@@ -62,6 +62,7 @@ def prepare(
     wrt: list[str],
     use: Callable[[str, str], str],
     integers: set[str],
+    forward: bool = False,
 ) -> Prepared:
     """Make a function in ANF ready for its adjoint.
 
@@ -83,6 +84,8 @@ def prepare(
         ``use("builtin", "list")``: the name in the function of a builtin.
     integers : set of str
         Names that only ever hold single integers.
+    forward : bool
+        For forward mode: there ``x[i] *= e`` and ``x = op(x)`` stay as they are.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def prepare(
     fn = grammar.clone(fn)
     work = _Preparation(fn, source, names, classify, temporary)
     work.varied = _reached(fn, wrt)
-    work.use, work.integers = use, integers
+    work.use, work.integers, work.as_they_are = use, integers, forward
     fn.body = work.block(fn.body)
     return Prepared(fn, work)
 
@@ -106,6 +109,7 @@ class _Preparation:
         self.exact: set[gast.AST] = set()
         self.unique = _unique_flags(fn)
         self.varied: set[str] = set()
+        self.as_they_are = False
         # For each loop around: the flags made for it, the names its body sets False.
         self.raised: list[list[str]] = []
         self.lowered: list[set[str]] = []
@@ -166,10 +170,11 @@ class _Preparation:
         if isinstance(stmt, grammar.Scatter):
             if not adds and not plain:
                 raise unsupported(self.source, stmt, "this call", *REPEATED)
-            if not plain:
+            # `add_at`, which emitted code calls, is for containers as well.
+            if not plain or grammar.is_name(stmt.func):
                 return [stmt]
             stmt = grammar.located(gast.AugAssign(target, stmt.op, stmt.value), stmt)
-        if adds and plain:
+        if adds and plain or self.as_they_are:
             return [stmt]
         item, result = (self.names.fresh(f"{grammar.root(target)}_item") for _ in "12")
         self.temporary.update((item, result))
@@ -195,6 +200,8 @@ class _Preparation:
                 grammar.assign(made, stmt.value, stmt),
                 grammar.assign(stmt.targets[0], grammar.name(made), stmt),
             ]
+        if self.as_they_are:
+            return [stmt]
         both = op.kind == "rule" and written & set(op.operands) and _reads_out(op)
         again = op.kind == "call" and written & set(op.operands)
         if not both and not again or not isinstance(stmt.targets[0], gast.Name):

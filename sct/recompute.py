@@ -25,6 +25,7 @@ import gast
 
 from sct import grammar
 from sct.adjoint import Step
+from sct.stacks import popped
 from sct.storage import changed_in, written_in
 
 
@@ -200,7 +201,7 @@ class _Plan:
 
 def _writes(step: Step) -> set[str]:
     grown = {
-        grammar.appended(s)
+        grammar.appended(s) or popped(s)
         for s in grammar.statements([step.stmt] if step.stmt else [])
     }
     return written_in([step]) | changed_in([step]) | grown - {""}

@@ -87,6 +87,10 @@ UNTANGENT = (
     "its rule gives adjoints, and it has none for tangents",
     "Give it one with `@sct.tangent`, or use reverse mode (`sct.grad`, `sct.vjp`).",
 )
+SCALED = (
+    "it changes an array in place in a way that its tangent does not follow",
+    "Write `x = x ** y` in its place, or `x[i] = x[i] @ y`.",
+)
 REPLACED = (
     "what it replaces may be an array that other names refer to as well",
     "Take a copy under the other name: `y = values[0].copy()`.",

@@ -338,14 +338,23 @@ def check_seed(out_bar, out):
         )
 
 
-def check_tangents(pairs):
-    """Raise unless every tangent has the shape of its primal."""
-    for name, (x_dot, x) in pairs.items():
-        if getattr(x_dot, "shape", ()) != getattr(x, "shape", ()) or x_dot is None:
-            raise ArgumentError(
-                f"{name} is {describe(x_dot)}; the argument is {describe(x)}, "
-                f"and {name} must have its shape"
-            )
+def check_tangent(name, x_dot, x):
+    """Raise unless a tangent has the shape of its primal."""
+    if getattr(x_dot, "shape", ()) != getattr(x, "shape", ()) or x_dot is None:
+        raise ArgumentError(
+            f"{name} is {describe(x_dot)}; the argument is {describe(x)}, "
+            f"and {name} must have its shape"
+        )
+
+
+def check_alike(y, x, y_dot, x_dot):
+    """Raise unless `y_dot` looks into `x_dot` just where `y` looks into `x`."""
+    if np.may_share_memory(y, x) != np.may_share_memory(y_dot, x_dot):
+        raise ArgumentError(
+            f"{describe(x)} is looked into in another shape and written into, and its "
+            "tangent lies differently in memory; pass tangents that are contiguous, as "
+            "np.ascontiguousarray gives them"
+        )
 
 
 def filled(x_dot, x, name):
@@ -376,7 +385,7 @@ def filled(x_dot, x, name):
             f"{name} is {describe(x_dot)}; the argument there is {describe(x)}: pass "
             "a tangent of the structure of the argument, with None for what is constant"
         )
-    check_tangents({name: (x_dot, x)})
+    check_tangent(name, x_dot, x)
     return x_dot
 
 
@@ -414,12 +423,13 @@ def check_same(value, name, expected):
         )
 
 
-def check_apart(written, /, **others):
+def check_apart(written, /, **arguments):
     """Raise where an argument that is written into shares memory with another."""
-    names = list(written)
-    for k, name in enumerate(names):
-        x = written[name]
-        for other, y in [*others.items(), *((n, written[n]) for n in names[:k])]:
+    for k, name in enumerate(written):
+        x = arguments[name]
+        for other, y in arguments.items():
+            if other == name or other in written[k:]:
+                continue
             arrays = getattr(x, "shape", ()) and getattr(y, "shape", ())
             if (
                 x is y

@@ -29,6 +29,7 @@ from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
 from sct.questions import about_functions
 from sct.resolve import MISSING
+from sct.stacks import popped
 from sct.structures import lists_only, structures
 
 GIVEN = "the caller's "
@@ -205,7 +206,7 @@ class Sharing:
             op = self.classify(value)
             if op.kind == "call" and writes_into(unwrap(op.callee)):
                 return sorted(grammar.names_read(value))
-        grown = grammar.appended(stmt)
+        grown = grammar.appended(stmt) or popped(stmt)
         return [grown] if grown else grammar.mutates(stmt)
 
     def into(self, value: gast.AST | None) -> set[str]:
@@ -292,7 +293,7 @@ class Sharing:
 
     def changes_parts(self, stmt: gast.AST) -> bool:
         """Whether a statement writes into what a container holds, not where it is."""
-        if grammar.appended(stmt):
+        if grammar.appended(stmt) or popped(stmt):
             return False
         target = getattr(stmt, "target", None) or getattr(stmt, "targets", [None])[0]
         deep = isinstance(
@@ -307,7 +308,7 @@ class Sharing:
     def _replaces(self, name: str, other: str, store: gast.AST) -> bool:
         """Whether a store only changes what `name` holds, and `other` may be that."""
         other = other.removeprefix(GIVEN)
-        grown = bool(grammar.appended(store))
+        grown = bool(grammar.appended(store) or popped(store))
         item = any(map(self.is_item, grammar.places(store)))
         item = item or self._is_copy(name, other)
         if not grown and not (item and not self.changes_parts(store)):
@@ -445,7 +446,9 @@ def _sources(value: gast.AST, classify) -> set[str]:
             return set()
         if op.kind == "constant" or is_fresh(op):
             return set()
-        parts = [*(op.inputs or value.args), *[k.value for k in value.keywords]]
+        # What items are sorted by is no part of them.
+        given = [k.value for k in value.keywords if k.arg != "key"]
+        parts = [*(op.inputs or value.args), *given]
         if op.kind == "rule" and op.callee in OF_FIRST:
             # The others are shapes and axes.
             parts = parts[:1]
@@ -479,6 +482,33 @@ def alias_groups(
         joined = set().union(*[groups.get(n, {n}) for n in names | into])
         for n in joined:
             groups[n] = joined
+    return {n: frozenset(g) for n, g in groups.items()}
+
+
+def memory_groups(
+    fn: gast.FunctionDef,
+    classify: Callable[[gast.AST], Operation],
+    numbers: set[str],
+    containers: set[str],
+) -> dict[str, frozenset[str]]:
+    """For every name, those that may refer to the same memory, or hold what does."""
+    groups: dict[str, set[str]] = {}
+    local = grammar.all_writes(fn.body) | set(parameter_names(fn))
+    for stmt in grammar.statements(fn.body):
+        value = getattr(stmt, "value", None)
+        joined = {*grammar.writes(stmt), *grammar.mutates(stmt), grammar.appended(stmt)}
+        if isinstance(stmt, gast.Assign) and grammar.writes(stmt):
+            joined |= looks_into(value, classify, local)
+            if isinstance(value, gast.BinOp):
+                joined |= grammar.names_read(value) & containers
+        elif joined & containers:
+            # What is put into an array is copied there.
+            given = value.args[0] if grammar.appended(stmt) else value
+            joined |= grammar.names_read(given) & local
+        joined -= numbers | {""}
+        joined = joined.union(*[groups.get(n, ()) for n in joined])
+        if len(joined) > 1:
+            groups.update(dict.fromkeys(joined, joined))
     return {n: frozenset(g) for n, g in groups.items()}
 
 
@@ -551,7 +581,7 @@ def stores(function: types.FunctionType) -> bool:
     except SctError:
         return True
     for stmt in grammar.statements(fn.body):
-        if grammar.mutates(stmt) or grammar.appended(stmt):
+        if grammar.mutates(stmt) or grammar.appended(stmt) or popped(stmt):
             return True
         for head in grammar.heads(stmt):
             for call in gast.walk(head):

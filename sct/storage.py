@@ -27,6 +27,7 @@ from sct import grammar
 from sct.adjoint import Step
 from sct.arguments import parameter_names
 from sct.contents import Contents
+from sct.stacks import popped
 
 
 @dataclass(eq=False)
@@ -223,6 +224,10 @@ class Storage:
         name = self.contents.grown(step)
         if name:
             cut = gast.Expr(grammar.call(f"{name}.pop"))
+            if popped(step.stmt):
+                value = step.stmt.targets[0].id
+                cut = gast.Expr(grammar.call(f"{name}.append", grammar.name(value)))
+                step.new.add(value)
             self.of(step).first.append(grammar.located(cut, step.stmt))
             step.old.add(name)
         written = _written(step)

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import gast
 import numpy as np
 
-from sct import grammar, operations, templates
+from sct import grammar, operations, runtime, templates
 from sct.analysis.annotations import parameter_facts
 from sct.arguments import parameter_names
 from sct.errors import SctError
@@ -112,6 +112,11 @@ def structures(
             certain.add(p)
         elif uses.indexed_only(p):
             possible.add(p)
+    possible |= {
+        n
+        for n, values in bound.items()
+        if n not in certain and any(_is_partwise(v, classify) for v in values)
+    }
     # A slice of a sequence is one as well.
     for whole, parts in uses.slices.items():
         for kind in (certain, possible):
@@ -251,12 +256,20 @@ def _has_source(op: Operation) -> bool:
     return op.kind == "opaque" and followed(op).kind == "call" or op.kind == "call"
 
 
+# What derivatives do with containers, and with what may be one.
+PARTWISE = (
+    *(runtime.copied, runtime.filled, runtime.restored, runtime.zero_structure),
+    runtime.added,
+)
+
+
 def _makes_container(value: gast.AST, classify) -> bool:
-    return isinstance(value, gast.Call) and classify(value).callee in (
-        list,
-        tuple,
-        dict,
-    )
+    made = (list, tuple, dict)
+    return isinstance(value, gast.Call) and classify(value).callee in made
+
+
+def _is_partwise(value: gast.AST | None, classify) -> bool:
+    return isinstance(value, gast.Call) and classify(value).callee in PARTWISE
 
 
 class _Uses:
@@ -390,6 +403,9 @@ class _Uses:
         if method == "copy" and not node.args and grammar.is_name(node.func.value):
             return True
         if op.callee in ITEMISED and len(node.args) == 1:
+            self.taken.update(a.id for a in node.args if grammar.is_name(a))
+            return True
+        if op.callee in PARTWISE:
             self.taken.update(a.id for a in node.args if grammar.is_name(a))
             return True
         if op.callee in (len, dict, enumerate, isinstance) or (

@@ -104,6 +104,60 @@ def one_name_each(
     return fn
 
 
+def copies_on_entry(
+    fn: gast.FunctionDef,
+    classify: Callable[[gast.AST], Operation],
+    numbers: set[str],
+    groups: dict[str, frozenset[str]],
+    check: Callable[..., gast.AST],
+    inner: bool,
+) -> gast.FunctionDef:
+    """Copy the parameters that a function writes into, by whatever name.
+
+    Parameters
+    ----------
+    fn, classify, numbers, check, inner
+        As for `one_name_each`.
+    groups : dict
+        Name → the names that may refer to the same memory, or hold what does.
+
+    Returns
+    -------
+    gast.FunctionDef
+        A new tree; `fn` itself when nothing of its arguments is written into.
+    """
+    flow = Sharing(fn, classify, numbers, inner)
+    every = list(grammar.statements(fn.body))
+    added = {s.target.id for s in every if _adds_to_itself(s)} - numbers
+    lent = {n for a in added for n in groups.get(a, ())}
+    stored = {grammar.root(place) for s in every for place in grammar.places(s)}
+    made = []
+    for p in flow.parameters:
+        if p in flow.copied:
+            copy = check("copied", [grammar.name(p)], {}).value
+            if p in stored - flow.containers:
+                copy = _copy_of(p, fn.body, check)
+            made.append(grammar.assign(p, copy, fn))
+        elif p in lent - numbers and not inner:
+            # A number, or an array that another name adds to.
+            copy = gast.UnaryOp(gast.UAdd(), grammar.name(p))
+            if p in flow.containers:
+                copy = check("copied", [grammar.name(p)], {}).value
+            made.append(grammar.assign(p, copy, fn))
+    if not made:
+        return fn
+    written = [s.targets[0].id for s in made]
+    apart = _apart(fn, written, flow.parameters, numbers, check) if not inner else []
+    fn = grammar.clone(fn)
+    fn.body = [*apart, *made, *fn.body]
+    return fn
+
+
+def _adds_to_itself(stmt: gast.AST) -> bool:
+    """Whether a statement is ``x += e`` of a name."""
+    return isinstance(stmt, gast.AugAssign) and isinstance(stmt.target, gast.Name)
+
+
 def _apart(
     fn: gast.FunctionDef,
     written: list[str],
@@ -119,9 +173,9 @@ def _apart(
     others = [p for p in parameters if p in read - numbers and p not in written]
     if not written or not others and len(written) < 2:
         return []
-    keys: list[gast.AST] = [grammar.constant(p) for p in written]
-    table = gast.Dict(keys, [grammar.name(p) for p in written])
-    test = check("check_apart", [table], {p: grammar.name(p) for p in others})
+    changed = gast.Tuple([grammar.constant(p) for p in written], gast.Load())
+    arguments = {p: grammar.name(p) for p in [*written, *others]}
+    test = check("check_apart", [changed], arguments)
     return [grammar.located(test, fn)]
 
 

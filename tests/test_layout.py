@@ -27,7 +27,7 @@ helpers
 grammar layout
 names phrases renaming arguments
 writer trial
-unpack patterns containers comprehensions spread outer iterators
+unpack patterns containers comprehensions spread outer iterators stacks
 hoist attempts
 exits
 iterate
@@ -49,8 +49,8 @@ prepare specialise known inplace reuse
 entry
 structures
 adjoint
-forward sharing
-views
+sharing
+views forward
 contents
 storage
 recompute

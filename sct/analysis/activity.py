@@ -13,7 +13,7 @@ depends on it, both through differentiable operations; it is *active* when it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import gast
@@ -54,13 +54,31 @@ def activity(
     fn: gast.FunctionDef,
     operations: Mapping[gast.AST, Operation],
     wrt: list[str],
+    groups: Mapping[str, frozenset[str]] | None = None,
+    in_place: Collection[gast.AST] = (),
 ) -> Activity:
-    """The activity of a function in ANF with respect to the names `wrt`."""
-    varied = _varied(fn, operations, wrt)
-    return _useful(fn, operations, varied)
+    """The activity of a function in ANF with respect to the names `wrt`.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function.
+    operations : mapping
+        Statement → what it does.
+    wrt : list of str
+        The names.
+    groups : mapping, optional
+        Name → those that may refer to the same memory: what is written by way of one
+        of them is seen by all.
+    in_place : collection, optional
+        The assignments ``x = x + e`` that write into the array that `x` is.
+    """
+    groups = groups or {}
+    varied = _varied(fn, operations, wrt, groups, in_place)
+    return _useful(fn, operations, varied, groups, in_place)
 
 
-def _varied(fn, operations, wrt):
+def _varied(fn, operations, wrt, groups, in_place):
     records: dict[gast.AST, tuple[str, ...]] = {}
     blocked: dict[gast.AST, tuple[str, ...]] = {}
 
@@ -81,23 +99,27 @@ def _varied(fn, operations, wrt):
             # The rest of the array is as it was.
             if inputs:
                 state.add(op.operands[0])
+                state.update(groups.get(op.operands[0], ()))
             return
         if op.kind == "constant":
             inputs = ()
         if any(n in state for n in op.held):
             blocked[stmt] = tuple(n for n in op.held if n in state)
             inputs = inputs + blocked[stmt]
+        names = grammar.writes(stmt)
         if inputs:
-            state.update(grammar.writes(stmt))
+            state.update(names)
+            if stmt in in_place:
+                state.update(groups.get(names[0], ()))
         else:
-            state.difference_update(grammar.writes(stmt))
+            state.difference_update(names)
 
     flow = dataflow.Forward(transfer, lambda a, b: a | b)
     flow.run(fn.body, set(wrt))
     return records, blocked, flow.points
 
 
-def _useful(fn, operations, varied):
+def _useful(fn, operations, varied, groups, in_place):
     inputs, blocked, varied_points = varied
     targets: dict[gast.AST, tuple[str, ...]] = {}
     operands: dict[gast.AST, tuple[str, ...]] = {}
@@ -111,13 +133,19 @@ def _useful(fn, operations, varied):
         if op is not None and op.kind in ("store", "append"):
             root = op.operands[0]
             moving = inputs.get(stmt, ())
-            targets[stmt] = (root,) if root in state and moving else ()
-            operands[stmt] = moving if root in state else ()
-            if root in state:
+            alive = root in state or not state.isdisjoint(groups.get(root, ()))
+            targets[stmt] = (root,) if alive and moving else ()
+            operands[stmt] = moving if alive else ()
+            if alive:
                 state.update(op.operands)
             return
         names = grammar.writes(stmt)
         wanted = tuple(n for n in names if n in state)
+        if stmt in in_place and not state.isdisjoint(groups.get(names[0], ())):
+            wanted = tuple(names)
+        if op is not None and op.kind == "pop" and op.operands[0] in state:
+            # Its adjoint gets longer again, whatever becomes of the value.
+            wanted = tuple(names)
         state.difference_update(names)
         if op is None or op.kind == "constant":
             return

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sct import runtime
+from sct.runtime import added, filled, restored
 from sct.runtime import broadcast_like as broadcast_like_
 from sct.runtime import unbroadcast as unbroadcast_
 from sct.runtime_control import (
@@ -89,17 +90,23 @@ def cut_(out, x_bar, y_bar, *, out_bar):
     return x_bar_bar
 
 
-@adjoint(runtime.added, linear=True, jointly=True)
-def added(out, a, b, *, out_bar):
+@adjoint(filled, wrt=("x_dot",), zero=("x",), full=False, linear=True)
+def filled_(out, x_dot, x, name, *, out_bar):
+    x_dot_bar = out_bar
+    return x_dot_bar
+
+
+@adjoint(restored, wrt=("x_bar",), zero=("x",), full=False, linear=True)
+def restored_(out, x_bar, x, *, out_bar):
+    x_bar_bar = filled(out_bar, x, "out_bar")
+    return x_bar_bar
+
+
+@adjoint(added, jointly=True)
+def added_(out, a, b, *, out_bar):
     a_bar = out_bar
     b_bar = out_bar
     return a_bar, b_bar
-
-
-@adjoint(runtime.restored, wrt=("x_bar",), zero=("x",), linear=True)
-def restored(out, x_bar, x, *, out_bar):
-    x_bar_bar = out_bar
-    return x_bar_bar
 
 
 @adjoint(like, wrt=("bars",), zero=("items",), linear=True)
@@ -298,7 +305,8 @@ nondifferentiable(
     *(runtime.check_inexact, runtime.check_scalars, runtime.check_scalar_result),
     *(
         runtime.check_seed,
-        runtime.check_tangents,
+        runtime.check_tangent,
+        runtime.check_alike,
         runtime.check_rank,
         runtime.check_arrays,
         runtime.check_contiguous,
