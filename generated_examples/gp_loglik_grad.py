@@ -32,7 +32,7 @@ def gp_loglik_grad(length, noise, x, y, *, out_bar=1.0):
 
     # Backward sweep.
     # L45: return -0.5 * alpha @ alpha - np.sum(np.log(np.diag(chol)))
-    chol_bar = diag_adjoint(-out_bar / diag, chol, 0)
+    chol_bar = diag_adjoint(-out_bar / diag, chol)
     prod_bar = matmul_adjoint_a(out_bar, prod, alpha)
     alpha_bar = matmul_adjoint_b(out_bar, prod, alpha) - 0.5 * prod_bar
     # L44: alpha = np.linalg.solve(chol, y)

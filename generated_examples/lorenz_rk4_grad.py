@@ -117,7 +117,7 @@ def lorenz_slope_grad(
 
     # Backward sweep.
     # L98: return np.stack([sigma * (y - x), x * (rho - z) - y, x * y - beta * z])
-    prod_inc, diff_inc, diff_inc_2 = unstack_adjoint(out_bar, [prod, diff_2, diff_3], 0)
+    prod_inc, diff_inc, diff_inc_2 = unstack_adjoint(out_bar, [prod, diff_2, diff_3])
     diff_bar = diff_inc * x
     z_bar = -diff_inc_2 * beta - diff_bar
     rho_bar = np.sum(diff_bar)

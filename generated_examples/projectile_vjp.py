@@ -28,7 +28,7 @@ def projectile_vjp(
 
     # Backward sweep.
     # L69: return np.concatenate([v * (1.0 - drag * speed), v[::-1]])
-    prod_inc, v_item_inc = split_adjoint(out_bar, [prod, v_item], 0)
+    prod_inc, v_item_inc = split_adjoint(out_bar, [prod, v_item])
     v_bar = np.zeros_like(v)
     v_bar[::-1] = v_item_inc
     v_bar += prod_inc * (1.0 - drag * speed)

@@ -37,6 +37,7 @@ from sct.operations import BindError, Operation, atoms
 from sct.refusals import COMPLEX, HOOKED, SLICED, held_constant, refusal, unfit
 from sct.renaming import Captured
 from sct.structures import Structures
+from sct.templates import JOINING
 
 # Functions of the items of what they are given, be it a list or an array.
 OF_ITEMS = (
@@ -794,8 +795,12 @@ class _Line:
                     helper = self.owner._helper("itemised")
                     e = grammar.call(helper, e, grammar.name(operand.id))
                     self.read(operand.id)
-                elif whole and op.callee not in (list, tuple):
+                elif whole and op.callee in JOINING:
                     e = grammar.call(self.context.use("builtin", "list"), e)
+                elif whole and op.callee not in (list, tuple):
+                    helper = self.owner._helper("itemised")
+                    e = grammar.call(helper, e, grammar.name(operand.id))
+                    self.read(operand.id)
                 parts.append((operand.id, e, fact))
             else:
                 parts += self._spread_list(operand, e, active)
@@ -866,8 +871,10 @@ class _Line:
             parts = []
             for path, name in leaves:
                 index = [grammar.constant(i) for i in path]
-                key = index[0] if len(index) == 1 else gast.Tuple(index, gast.Load())
-                item = gast.Subscript(grammar.clone(e), key, gast.Load())
+                keys = [index[0] if len(index) == 1 else gast.Tuple(index, gast.Load())]
+                item = grammar.clone(e)
+                for key in index if self.operation.callee is np.block else keys:
+                    item = gast.Subscript(item, key, gast.Load())
                 parts.append((name, item, self.fact(name)))
             return parts
         targets, parts = [], []

@@ -14,6 +14,8 @@ The pass is idempotent and takes time linear in the size of the function.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import gast
 
 from .grammar import all_writes, assign, clone, located, name, target_names
@@ -37,7 +39,11 @@ SIZE_KEYWORDS = frozenset(
 )
 
 
-def anf(tree: gast.FunctionDef, source) -> gast.FunctionDef:
+def anf(
+    tree: gast.FunctionDef,
+    source,
+    looks_up: Callable[[gast.AST], bool] = lambda expr: False,
+) -> gast.FunctionDef:
     """Flatten the expressions of a function.
 
     Parameters
@@ -46,6 +52,8 @@ def anf(tree: gast.FunctionDef, source) -> gast.FunctionDef:
         What `sct.desugar.desugar` gave; it is left as it is.
     source : Source
         Where the function was written.
+    looks_up : callable
+        Whether an expression is an object of which a subscript is a call.
 
     Returns
     -------
@@ -55,7 +63,8 @@ def anf(tree: gast.FunctionDef, source) -> gast.FunctionDef:
     tree = clone(tree)
     parameters = target_names(gast.Tuple(_parameters(tree.args), gast.Store()))
     local = all_writes(tree.body) | set(parameters)
-    tree.body = _Flattener(Names(used_names(tree)), local).block(tree.body)
+    work = _Flattener(Names(used_names(tree)), local, looks_up)
+    tree.body = work.block(tree.body)
     return tree
 
 
@@ -124,9 +133,9 @@ def _is_chain(node: gast.AST) -> bool:
 class _Flattener:
     """Flattens block after block; `out` is the block being written."""
 
-    def __init__(self, names: Names, local: set[str]):
+    def __init__(self, names: Names, local: set[str], looks_up):
         self.names = names
-        self.local = local
+        self.local, self.looks_up = local, looks_up
         self.out: list[gast.AST] = []
         self.at: gast.AST | None = None
 
@@ -175,7 +184,7 @@ class _Flattener:
 
     def on_For(self, s: gast.For) -> gast.AST:
         if not is_index(s.iter):
-            call = s.iter if s.iter.func.id == "range" else s.iter.args[0]
+            call = s.iter.args[0] if s.iter.func.id == "reversed" else s.iter
             call.args = [a if is_index(a) else self.atom(a) for a in call.args]
         s.body = self.block(s.body)
         return s
@@ -248,9 +257,19 @@ class _Flattener:
         return isinstance(e, gast.Name) and e.id not in self.local
 
     def op_Subscript(self, e: gast.Subscript) -> gast.AST:
+        if self.looks_up(e.value):
+            # `np.r_[2 * x, y]`: what stands in the brackets are operands.
+            e.slice = self.operands(e.slice)
+            return e
         e.value = self.atom(e.value)
         e.slice = self.index(e.slice)
         return e
+
+    def operands(self, e: gast.AST) -> gast.AST:
+        if isinstance(e, gast.Tuple):
+            e.elts = [self.operands(v) for v in e.elts]
+            return e
+        return self.index(e) if isinstance(e, gast.Slice) else self.argument(e)
 
     def index(self, e: gast.AST) -> gast.AST:
         if is_index(e):

@@ -64,6 +64,7 @@ from sct.operations import (
     bind_call,
     classify,
     followed,
+    looks_up,
     store_operation,
     unwrap,
 )
@@ -616,6 +617,7 @@ class Differentiation:
             self.names,
             self.use,
             self.structures.all,
+            self.structures.lists,
             self.temporary,
         )
         numbers, integers = self._numbers(forms)
@@ -978,7 +980,7 @@ def _constant_names(normal: Normal) -> dict[str, object]:
             found[n] = np
         elif isinstance(v, (gast.Name, gast.Attribute)):
             obj = normal.scope.resolve(v)
-            if callable(obj) or isinstance(obj, types.ModuleType):
+            if callable(obj) or isinstance(obj, types.ModuleType) or looks_up(obj):
                 found[n] = obj
     return found
 

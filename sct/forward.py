@@ -645,6 +645,10 @@ class _Line:
                     for e in given.elts
                     if set(atoms(e)) & self.active
                 ]
+            elif isinstance(given, (gast.Tuple, gast.List)):
+                # Item by item: `*args` are no display of the call's.
+                dots = {id(e): self._dots_of(e) for e in given.elts}
+                parts.append(_replaced(op.node, dots))
             else:
                 parts.append(_replaced(op.node, {id(given): self._dots_of(given)}))
         total = self._sum(parts)

@@ -12,8 +12,12 @@ from . import (
     runtime,
     runtime_control,
     runtime_elementwise,
+    runtime_joins,
     runtime_operators,
+    runtime_reductions,
     runtime_rules,
+    runtime_scans,
+    runtime_written,
 )
 
 HELPERS: dict[str, Callable] = {}
@@ -35,6 +39,10 @@ def add(module: types.ModuleType, new: Collection[Callable] = ()) -> None:
 add(runtime)
 add(runtime_rules)
 add(runtime_elementwise)
+add(runtime_reductions)
+add(runtime_scans)
+add(runtime_joins)
+add(runtime_written)
 add(runtime_operators)
 add(runtime_control)
 

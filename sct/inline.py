@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 import gast
 
 from sct import grammar, templates
+from sct.runtime_reductions import put_back
 from sct.templates import Rule
 
 
@@ -72,7 +73,14 @@ def instantiate(
     omitted = set(_defaults(rule.function)) - set(values)
     known = {p: grammar.constant(d) for p, d in _defaults(rule.function).items()}
     known.update(values)
-    questions = {templates.nearer: nearer, templates.is_square: is_square}
+    for p in rule.signature.parameters.values():
+        if p.kind is p.VAR_POSITIONAL:
+            known.setdefault(p.name, gast.Tuple([], gast.Load()))
+    questions = {
+        templates.nearer: nearer,
+        templates.is_square: is_square,
+        templates.given: _is_given,
+    }
     answer = functools.partial(_answer, rule, known, questions)
     facts = rank, is_complex, answer, wanted
     body = _decide(grammar.clone(tree.body), known, facts)
@@ -90,8 +98,9 @@ def instantiate(
     renamed = {n: fresh(n) for n in sorted(own)}
 
     def substitute(node: gast.AST) -> gast.AST:
-        work = _Substitute(known, omitted, renamed, lambda n: outer(n, rule))
-        return work.visit(node)
+        space = rule.function.__globals__
+        named = functools.partial(outer, rule=rule)
+        return _Substitute(known, omitted, renamed, named, space).visit(node)
 
     body = [substitute(s) for s in body]
     return body, {p: substitute(e) for p, e in results.items()}
@@ -172,6 +181,11 @@ def _answer(rule: Rule, known, questions, test: gast.AST) -> bool | None:
     """The answer to a question of the rule about the function at hand, if it is one."""
     asked = rule.asks(test)
     return questions[asked](*(known[a.id] for a in test.args)) if asked else None
+
+
+def _is_given(argument: gast.AST) -> bool:
+    """Whether an argument of a call is more than the literal None."""
+    return not (isinstance(argument, gast.Constant) and argument.value is None)
 
 
 def _value(node, known) -> tuple[object] | None:
@@ -255,12 +269,52 @@ def _folded(body, results):
     return kept, results
 
 
+def _denoted(func: gast.AST, space: Mapping[str, object]) -> object:
+    """The function that a rule calls."""
+    if isinstance(func, gast.Name):
+        return space.get(func.id)
+    if isinstance(func, gast.Attribute):
+        return getattr(_denoted(func.value, space), func.attr, None)
+    return None
+
+
+def _leave_out_defaults(call: gast.Call, callee: object) -> None:
+    """What a parameter is by default need not be said: ``np.sum(x, None)``."""
+    defaults = _default_arguments(callee) if callable(callee) else ()
+    while call.args and len(call.args) <= len(defaults):
+        value, default = _value(call.args[-1], {}), defaults[len(call.args) - 1]
+        if value is None or default is None or type(value[0]) is not type(default[0]):
+            break
+        if value[0] != default[0]:
+            break
+        call.args.pop()
+    call.keywords = [
+        k
+        for k in call.keywords
+        if k.arg != "keepdims" or getattr(k.value, "value", k) is not False
+    ]
+
+
+@functools.lru_cache(maxsize=512)
+def _default_arguments(callee: Callable) -> tuple[tuple[object] | None, ...]:
+    """The defaults of parameters that are given by position, each in a tuple."""
+    try:
+        parameters = inspect.signature(callee).parameters.values()
+    except ValueError:
+        return ()
+    return tuple(
+        None if p.default is p.empty else (p.default,)
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    )
+
+
 class _Substitute(gast.NodeTransformer):
     """Parameters by operands, locals by fresh names, globals by emitted names."""
 
-    def __init__(self, values, omitted, renamed, outer):
+    def __init__(self, values, omitted, renamed, outer, space):
         self.values, self.omitted = values, omitted
-        self.renamed, self.outer = renamed, outer
+        self.renamed, self.outer, self.space = renamed, outer, space
 
     def visit_Name(self, node):
         if node.id in self.renamed:
@@ -296,12 +350,16 @@ class _Substitute(gast.NodeTransformer):
         An argument that is passed on under its own name, as in ``f(x, axis=axis)``, is
         left out where the call at hand leaves it out.
         """
+        callee = _denoted(node.func, self.space)
         node.keywords = [
             k
             for k in node.keywords
             if not (k.arg in self.omitted and getattr(k.value, "id", "") == k.arg)
         ]
         self.generic_visit(node)
+        _leave_out_defaults(node, callee)
+        if callee is put_back and len(node.args) == 1 and not node.keywords:
+            return node.args[0]
         called = node.func.attr if isinstance(node.func, gast.Attribute) else ""
         axis = _value(node.args[1], {}) if called == "expand_dims" else None
         # Along a first or last axis `g` may be a plain number.

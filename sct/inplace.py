@@ -22,7 +22,7 @@ from collections.abc import Callable, Container
 import gast
 import numpy as np
 
-from sct import grammar, runtime
+from sct import grammar, runtime, templates
 from sct.analysis.masks import is_mask
 from sct.arguments import parameter_names
 from sct.names import Names
@@ -44,6 +44,7 @@ def in_place_forms(
     names: Names,
     use: Callable[[str, str], str],
     containers: Container[str],
+    lists: Container[str],
     temporary: set[str],
 ) -> gast.FunctionDef:
     """In-place calls as assignments to what they write into.
@@ -60,6 +61,8 @@ def in_place_forms(
         ``use(kind, name)``: the name in the function of a module or helper.
     containers : set of str
         Names that may hold lists, dicts or objects: their methods are their own.
+    lists : set of str
+        Names that hold lists.
     temporary : set of str
         Receives the names made here.
 
@@ -69,7 +72,7 @@ def in_place_forms(
         A new tree.
     """
     fn = grammar.clone(fn)
-    forms = _Forms(fn, classify, names, use, containers, temporary)
+    forms = _Forms(fn, classify, names, use, containers, lists, temporary)
 
     def block(body: list[gast.AST]) -> list[gast.AST]:
         out: list[gast.AST] = []
@@ -89,9 +92,10 @@ def in_place_forms(
 class _Forms:
     """The forms; each returns False when it does not know the arguments."""
 
-    def __init__(self, fn, classify, names: Names, use, containers, temporary):
+    def __init__(self, fn, classify, names: Names, use, containers, lists, temporary):
         self.classify, self.names, self.use = classify, names, use
-        self.containers, self.temporary = containers, temporary
+        self.containers, self.lists = containers, lists
+        self.temporary = temporary
         self.bound: dict[str, list[gast.AST]] = {
             p: [gast.Pass()] for p in parameter_names(fn)
         }
@@ -118,8 +122,10 @@ class _Forms:
                 stmt.value = self.flattened(value.value)
         elif isinstance(stmt, gast.Assign) and isinstance(value, gast.Subscript):
             self.copied(stmt, value)
-        elif isinstance(value, gast.Call) and self.call(stmt, value):
-            return self.out
+        elif isinstance(value, gast.Call):
+            if self.call(stmt, value):
+                return self.out
+            self.arrays(value)
         return [*self.out, stmt]
 
     def listed(self, stmt: gast.Assign | gast.AugAssign) -> None:
@@ -130,6 +136,25 @@ class _Forms:
         values = self.bound.get(value.id, ())
         if values and all(isinstance(v, (gast.List, gast.Tuple)) for v in values):
             stmt.value = self.bind("array", self.numpy("array", value))
+
+    def arrays(self, node: gast.Call) -> None:
+        """Make arrays of the lists of numbers that functions of arrays are given."""
+        op = self.classify(node)
+        if op.kind != "rule" or not takes_arrays(op.callee):
+            return
+        given = [op.arguments[p] for p in op.rule.wrt if p in op.arguments]
+        for holder, field in [
+            *((node.args, k) for k in range(len(node.args))),
+            *((vars(k), "value") for k in node.keywords),
+        ]:
+            value = holder[field]
+            shown = isinstance(value, (gast.List, gast.Tuple)) and (
+                grammar.names_read(value)
+            )
+            if any(value is g for g in given) and (
+                shown or grammar.is_name(value) and value.id in self.lists
+            ):
+                holder[field] = self.bind("array", self.numpy("array", value))
 
     def copied(self, stmt: gast.Assign, part: gast.Subscript) -> None:
         """Parts by way of `x.flat` are copies, those of a reshaped array are not."""
@@ -333,6 +358,15 @@ FORMS = {
     np.fill_diagonal: _Forms.fill_diagonal,
 }
 METHODS = {"fill": _Forms.fill, "sort": _Forms.sort, "put": _Forms.put}
+
+
+def takes_arrays(callee: object) -> bool:
+    """Whether a function of NumPy's takes a list only for the array that it makes."""
+    module = getattr(callee, "__module__", None) or ""
+    dispatched = isinstance(callee, (np.ufunc, *DISPATCHED))
+    return (dispatched or module.startswith("numpy")) and not (
+        _hashable(callee) and callee in templates.JOINING
+    )
 
 
 def _hashable(callee: object) -> bool:

@@ -28,7 +28,7 @@ from sct.iterators import with_generators
 from sct.lift import Surroundings, lift
 from sct.lives import one_life_each
 from sct.meanings import GIVEN, Known, of_class
-from sct.operations import Resolver, classify
+from sct.operations import Resolver, classify, looks_up
 from sct.outer import with_copies
 from sct.outline import without_checkpointed
 from sct.parse import Source, parse
@@ -150,7 +150,8 @@ def flattened(function: types.FunctionType) -> Flat:
         return purity.pure(classify(node, resolve), resolve, raising=True)
 
     def flat(tree: gast.FunctionDef) -> gast.FunctionDef:
-        return anf(desugar(with_copies(tree), source, is_builtin, pure), source)
+        fewer = desugar(with_copies(tree), source, is_builtin, pure)
+        return anf(fewer, source, lambda expr: looks_up(resolve(expr)))
 
     def known(callee: types.FunctionType) -> tuple[gast.FunctionDef, Scope, bool]:
         other = flattened(callee)

@@ -12,7 +12,7 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import gast
@@ -144,6 +144,9 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
             return Operation("constant", value)
         return _rule(templates.OPERATORS[type(value.op)], value, [value.operand])
     if isinstance(value, gast.Subscript):
+        owner = resolve(value.value)
+        if looks_up(owner):
+            return _looked_up(value, owner)
         if grammar.root(value) in resolve.structures or _is_path(value.value):
             return _part(value)
         return _rule(operator.getitem, value, [value.value, value.slice])
@@ -184,6 +187,21 @@ def _part(value: gast.AST) -> Operation:
     rule = templates.lookup(operator.getitem)
     given = {"place": value}
     return Operation("rule", value, (root,), (), rule, operator.getitem, given)
+
+
+def looks_up(value: object) -> bool:
+    """Whether a class of someone's own says what the items of `value` are."""
+    return isinstance(getattr(type(value), "__getitem__", None), types.FunctionType)
+
+
+def _looked_up(value: gast.Subscript, owner: object) -> Operation:
+    """An item of a known object whose class says what that is, such as `np.r_`."""
+    method = type(owner).__getitem__
+    if templates.lookup(method) is None:
+        return Operation("opaque", value, tuple(sorted(grammar.names_read(value))))
+    return _rule(
+        method, value, [value.value, grammar.as_argument(value.slice, "slice")]
+    )
 
 
 def _display(value: gast.Tuple | gast.List | gast.Dict) -> Operation:
@@ -301,7 +319,7 @@ def unwrap(callee: object) -> object:
         if isinstance(callee, functools._lru_cache_wrapper):
             callee = callee.__wrapped__
         elif isinstance(callee, DISPATCHERS):
-            callee = callee._implementation
+            callee = templates.WRITTEN.get(callee, callee._implementation)
         elif isinstance(callee, functools.partial) and not (
             callee.args or callee.keywords
         ):
@@ -327,6 +345,7 @@ def _rule(
     keywords: Sequence[gast.keyword] = (),
 ) -> Operation:
     rule = templates.lookup(primal)
+    args, keywords = _without_out(primal, args, keywords)
     given = {k.arg: k.value for k in keywords if k.arg}
     if isinstance(primal, np.ufunc):
         keywords = [k for k in keywords if k.arg not in LAYOUT]
@@ -375,6 +394,31 @@ def _says_nothing(keyword: gast.keyword, primal: object, rule: templates.Rule) -
     except (TypeError, ValueError, KeyError):
         return False
     return type(default) is type(value.value) and default == value.value
+
+
+def _without_out(
+    primal: object, args: list[gast.AST], keywords: Sequence[gast.keyword]
+) -> tuple[list[gast.AST], list[gast.keyword]]:
+    """``np.sum(x, 0, None, None, True)`` as ``np.sum(x, 0, None, keepdims=True)``."""
+    names = _positions(primal) if isinstance(primal, DISPATCHERS) else ()
+    at = names.index("out") if "out" in names else len(args)
+    named = [gast.keyword(n, a) for n, a in zip(names[at:], args[at:])]
+    keywords = [
+        k
+        for k in [*named, *keywords]
+        if k.arg != "out" or getattr(k.value, "value", k) is not None
+    ]
+    return args[: at if named else None], keywords
+
+
+@functools.lru_cache(maxsize=512)
+def _positions(function: Callable) -> tuple[str, ...]:
+    """The parameters of one of NumPy's functions that may be given by position."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return ()
+    return tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
 
 
 def held_by(rule: templates.Rule, parameter: str, given: gast.AST) -> set[str]:

@@ -20,6 +20,7 @@ import gast
 
 from sct import grammar
 from sct.analysis import dataflow
+from sct.hoist import negated
 from sct.names import RESERVED
 from sct.optimize import Facts
 
@@ -88,6 +89,11 @@ def _block(
                 setattr(stmt, field, _block(getattr(stmt, field), in_place))
         if _keeps_itself(stmt):
             continue
+        if isinstance(stmt, gast.If) and stmt.orelse and _is_empty(stmt.body):
+            stmt.test, stmt.body = negated(stmt.test), stmt.orelse
+            stmt.orelse = []
+        elif isinstance(stmt, grammar.COMPOUND) and _is_empty(stmt.body):
+            stmt.body = [gast.Pass()]
         out.append(_attribute_set(_added(stmt, in_place)))
         if isinstance(stmt, gast.For) and _retraces(stmt):
             stmt.target = grammar.name("_", store=True)
@@ -96,6 +102,10 @@ def _block(
             out += stmt.orelse
             stmt.orelse = []
     return out
+
+
+def _is_empty(body: list[gast.AST]) -> bool:
+    return all(isinstance(s, (gast.Pass, grammar.Comment)) for s in body)
 
 
 def _keeps_itself(stmt: gast.AST) -> bool:

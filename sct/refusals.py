@@ -198,7 +198,7 @@ def unfit(source: object, op: Operation, problem: str) -> UnsupportedError:
     )
     if op.kind == "call":
         instead = "Call it with the arguments that its signature names."
-    what = f"the call of `{spelled(op.node.func)}`"
+    what = f"the call of `{spelled(_called(op))}`"
     return unsupported(source, op.node, what, problem, instead)
 
 
@@ -209,12 +209,17 @@ def held_constant(source: object, op: Operation, active) -> UnsupportedError:
     return unsupported(
         source,
         op.node,
-        f"the call of `{spelled(op.node.func)}`",
+        f"the call of `{spelled(_called(op))}`",
         f"its argument `{where}` depends on what it is differentiated in, and the rule "
         "takes that argument for a constant",
         "Compute that argument from constants, or give the function a rule of your own "
         "with `@sct.adjoint`.",
     )
+
+
+def _called(op: Operation) -> gast.AST:
+    """What a call calls, or a subscript looks something up in."""
+    return op.node.func if isinstance(op.node, gast.Call) else op.node.value
 
 
 def spelled(func: gast.AST) -> str:

@@ -47,7 +47,9 @@ def choose_adjoint(g, a, choices, mode="raise"):
         a = np.mod(a, len(choices))
     elif mode == "clip":
         a = np.clip(a, 0, len(choices) - 1)
-    bars = [unbroadcast(np.where(a == i, g, 0.0), x) for i, x in enumerate(choices)]
+    bars = [
+        unbroadcast(np.where(np.equal(a, i), g, 0.0), x) for i, x in enumerate(choices)
+    ]
     return like(choices, bars)
 
 

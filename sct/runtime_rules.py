@@ -102,8 +102,8 @@ def itemised(g, x):
     """Return `g`, the adjoint of the items of `x`, as a new array or list as `x` is."""
     if isinstance(x, (float, complex)):
         return unbroadcast(g, x)
-    if hasattr(g, "dtype"):
-        g = +g
+    if not isinstance(g, (list, tuple)):
+        g = +np.broadcast_to(g, np.shape(x))
     if not hasattr(x, "dtype"):
         return list(g)
     if hasattr(g, "dtype"):
@@ -492,7 +492,7 @@ def repeat_adjoint(g, a, repeats, axis=None):
 
 def take_adjoint(g, a, indices, axis=None):
     """The adjoint of ``np.take(a, indices, axis)``."""
-    a_bar = np.zeros_like(a)
+    a_bar = np.zeros_like(a, order="C")
     if axis is None:
         np.add.at(a_bar.reshape(-1), indices, g)
         return a_bar

@@ -525,12 +525,14 @@ def _plain_stores(function: types.FunctionType) -> tuple[gast.FunctionDef, Calla
     def classify(value: gast.AST) -> Operation:
         return operations.classify(value, resolve)
 
+    held = structures(normal.fn, classify, set())
     fn = in_place_forms(
         normal.fn,
         classify,
         Names(used_names(normal.fn)),
         lambda kind, name: name,
-        structures(normal.fn, classify, set()).all,
+        held.all,
+        held.lists,
         set(),
     )
     return fn, classify

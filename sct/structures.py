@@ -28,6 +28,7 @@ from sct.normalise import normalise
 from sct.operations import BindError, Operation, bind_call, followed, unwrap
 from sct.questions import about_functions
 
+MAKERS = (list, tuple, dict, *templates.SPLITTING)
 DISPLAYS = (gast.List, gast.Tuple, gast.ListComp, gast.Dict, gast.DictComp)
 
 
@@ -264,8 +265,11 @@ PARTWISE = (
 
 
 def _makes_container(value: gast.AST, classify) -> bool:
-    made = (list, tuple, dict)
-    return isinstance(value, gast.Call) and classify(value).callee in made
+    if not isinstance(value, gast.Call):
+        return False
+    callee = classify(value).callee
+    several = any((k.arg or "").startswith("return_") for k in value.keywords)
+    return several or any(callee is maker for maker in MAKERS)
 
 
 def _is_partwise(value: gast.AST | None, classify) -> bool:

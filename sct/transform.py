@@ -187,7 +187,9 @@ def plain_function(f: object) -> types.FunctionType:
 def _spelled_out(primal: object) -> types.FunctionType:
     """A Python function that calls a NumPy function, for ``sct.grad(np.sin)``."""
     word = primal.__name__
-    parameters = ", ".join(templates.lookup(primal).wrt)
+    rule = templates.lookup(primal)
+    known = rule.signature.parameters
+    parameters = ", ".join(p for p in rule.wrt if known[p].default is known[p].empty)
     text = f"def {word}({parameters}):\n    return primal({parameters})\n"
     filename = f"<{canonical(primal)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)

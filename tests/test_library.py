@@ -145,28 +145,27 @@ def test_the_derivative_stands_beside_its_caller(tmp_path):
 
 
 def test_what_its_source_cannot_say_is_refused_with_the_way_to_it():
-    def f(x):
-        return np.sum(np.convolve(x, x))
+    def collected(x):
+        return np.fromiter(x, float)
 
-    with pytest.raises(
-        sct.UnsupportedError, match="correlate.*has no Python"
-    ) as caught:
+    def f(x):
+        return np.sum(collected(x))
+
+    with pytest.raises(sct.UnsupportedError, match="fromiter.*has no Python") as caught:
         sct.grad(f)
     lines = str(caught.value).split("\n")
     places = [s for s in lines if s.startswith("  File")]
-    assert places[0].endswith("in convolve")
+    assert places[0].endswith("in collected")
     assert places[1].startswith(f'  File "{__file__}", line ')
-    assert "    return np.sum(np.convolve(x, x))" in lines
-    assert (
-        "    " + " " * len("return np.sum(") + "^" * len("np.convolve(x, x)") in lines
-    )
+    assert "    return np.sum(collected(x))" in lines
+    assert "    " + " " * len("return np.sum(") + "^" * len("collected(x)") in lines
 
 
 def test_a_rule_that_does_not_fit_is_named_when_the_source_does_not_help():
     def f(x):
-        return np.sum(x, where=x > 1.0)
+        return np.linspace(x, 1.0, 3, retstep=True)[1]
 
-    with pytest.raises(sct.UnsupportedError, match="'where'") as caught:
+    with pytest.raises(sct.UnsupportedError, match="'retstep'") as caught:
         sct.grad(f)
     assert caught.value.filename == __file__
 

@@ -354,10 +354,10 @@ ROWS = [
     ),
     row(
         "arguments that the rule does not take",
-        r"`np\.sum`.*'where'",
+        r"`np\.linspace`.*'retstep'",
         """
         def f(x):
-            return «np.sum(x, where=x > 0.0)»
+            return «np.linspace(x, 1.0, 3, retstep=True)»[1]
         """,
     ),
     row(

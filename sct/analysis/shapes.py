@@ -80,12 +80,16 @@ def same_shape(a: Fact, b: Fact) -> bool:
 # those registered as elementwise.
 LIKE_FIRST = {
     np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy,
-    np.ascontiguousarray, np.nan_to_num, np.clip, np.cumsum, np.cumprod, np.flip,
-    np.roll, np.sort, np.tril, np.triu, np.ndarray.astype,
+    np.ascontiguousarray, np.nan_to_num, np.cumsum, np.cumprod, np.flip,
+    np.roll, np.sort, np.tril, np.triu, np.ndarray.astype, np.nancumsum, np.nancumprod,
 }  # fmt: skip
+# Of an array of several axes, these give one axis unless told along which they go.
+FLATTENING = {np.cumsum, np.cumprod, np.nancumsum, np.nancumprod}
 REDUCTIONS = {
     np.sum, np.mean, np.prod, np.max, np.min, np.amax, np.amin, np.var, np.std,
     np.average, np.any, np.all, np.argmax, np.argmin, np.median, np.ptp,
+    np.nansum, np.nanmean, np.nanprod, np.nanmax, np.nanmin, np.nanvar, np.nanstd,
+    np.nanmedian, np.nanargmax, np.nanargmin, np.count_nonzero,
     np.linalg.norm,
 }  # fmt: skip
 TO_SCALAR = {float, np.trace, np.linalg.det, np.vdot, np.ndim, np.size, len, complex}
@@ -279,7 +283,7 @@ class Inference:
         if facts and (callee in REDUCTIONS or said == "reduced"):
             return self._reduction(first, args, keywords, callee)
         if facts and (callee in LIKE_FIRST or said == "first"):
-            return first
+            return first if _keeps_shape(callee, args, keywords, first) else own
         if callee in CONSTRUCTORS:
             literal = not any(grammar.names_read(a) for a in args)
             root = ("made", text(expr) if literal else id(expr))
@@ -330,6 +334,20 @@ class Inference:
                 return NUMBER
             return unknown(("reduced", fact.shape, words), rank=rank)
         return unknown(("reduced", fact.shape, words, id(axis)))
+
+
+def _keeps_shape(callee, args, keywords, first: Fact) -> bool:
+    """Whether the result of one of `LIKE_FIRST` has the shape of its first operand."""
+    if "shape" in keywords:
+        return False
+    if callee in (np.tril, np.triu):
+        return first.rank is not None and first.rank > 1
+    if callee not in FLATTENING and callee is not np.sort:
+        return True
+    axis = keywords.get("axis", args[1] if len(args) > 1 else None)
+    if axis is None:
+        return callee is np.sort or first.rank == 1
+    return _integer(axis) is not None
 
 
 def _kept_again(fact: Fact, at: int | None) -> Fact | None:

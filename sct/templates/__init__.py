@@ -8,15 +8,34 @@ of `math`, `cmath` and of Python itself.
 from __future__ import annotations
 
 # Importing a module of rules registers them.
-from . import arrays, complexes, helpers, linalg, operators, python, reductions, ufuncs  # noqa: F401  # noqa: F401
+from . import (  # noqa: F401
+    arrays,
+    complexes,
+    constructors,
+    helpers,
+    indexing,
+    joining,
+    linalg,
+    nan_reductions,
+    operators,
+    python,
+    reductions,
+    scans,
+    sorting,
+    ufuncs,
+)
 from . import elementwise as _elementwise  # noqa: F401
 from .choices import OF_ITEMS
+from .joining import JOINING, SPLITTING
 from .methods import FOLDS, METHODS, PROPERTIES, PROPERTIES_CONSTANT
 from .operators import OPERATORS
+
+from .written import WRITTEN  # isort: skip
 from .registry import (
     Rule,
     adjoint,
     elementwise,
+    given,
     is_square,
     lookup,
     nearer,
@@ -28,14 +47,18 @@ from .registry import (
 
 __all__ = [
     "FOLDS",
+    "JOINING",
     "METHODS",
     "OF_ITEMS",
     "OPERATORS",
     "PROPERTIES",
     "PROPERTIES_CONSTANT",
+    "SPLITTING",
+    "WRITTEN",
     "Rule",
     "adjoint",
     "elementwise",
+    "given",
     "is_square",
     "lookup",
     "nearer",

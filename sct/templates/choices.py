@@ -51,21 +51,38 @@ def choose_(out, g, a, choices, mode="raise", *, out_bar):
     return g_bar
 
 
-@adjoint(np.interp, wrt=("x", "xp", "fp"))
+@adjoint(np.interp, wrt=("x", "xp", "fp", "left", "right"))
 def interp(out, x, xp, fp, left=None, right=None, *, out_bar):
     x_bar = out_bar * interp_slopes(x, xp, fp)
     xp_bar = interp_adjoint_xp(out_bar, x, xp, fp)
     fp_bar = interp_adjoint_fp(out_bar, x, xp, fp, left, right)
-    return x_bar, xp_bar, fp_bar
+    left_bar = np.sum(np.where(np.less(x, np.take(xp, 0)), out_bar, 0.0))
+    right_bar = np.sum(np.where(np.greater(x, np.take(xp, -1)), out_bar, 0.0))
+    return x_bar, xp_bar, fp_bar, left_bar, right_bar
 
 
 @tangent(np.interp)
-def interp_tangent(out, x, xp, fp, left=None, right=None, *, x_dot, xp_dot, fp_dot):
+def interp_tangent(
+    out,
+    x,
+    xp,
+    fp,
+    left=None,
+    right=None,
+    *,
+    x_dot,
+    xp_dot,
+    fp_dot,
+    left_dot,
+    right_dot,
+):
     slopes = interp_slopes(x, xp, fp)
     from_x = slopes * x_dot
     from_xp = -slopes * np.interp(x, xp, xp_dot)
     from_fp = interp_tangent_fp(x, xp, fp_dot, left, right)
-    return from_x, from_xp, from_fp
+    from_left = np.where(np.less(x, np.take(xp, 0)), left_dot, 0.0)
+    from_right = np.where(np.greater(x, np.take(xp, -1)), right_dot, 0.0)
+    return from_x, from_xp, from_fp, from_left, from_right
 
 
 def largest(items):

@@ -17,17 +17,26 @@ METHODS: dict[str, object] = {
             *("dot", "trace", "diagonal", "clip", "round", "any", "all", "nonzero"),
             *("reshape", "ravel", "transpose", "squeeze", "swapaxes", "copy"),
             *("repeat", "take", "argmax", "argmin", "argsort", "searchsorted"),
-            *("conj", "conjugate"),
+            *("conj", "conjugate", "choose", "argpartition"),
         )
     },
     "flatten": np.ndarray.flatten,
     "astype": np.ndarray.astype,
     "item": np.ndarray.item,
     "is_integer": float.is_integer,
+    "compress": np.ndarray.compress,
+    "tolist": np.ndarray.tolist,
+    "view": np.ndarray.view,
 }
 """Function that a method of an array calls, the array its first argument."""
 
-PROPERTIES: dict[str, object] = {"T": np.transpose, "real": np.real, "imag": np.imag}
+PROPERTIES: dict[str, object] = {
+    "T": np.transpose,
+    "real": np.real,
+    "imag": np.imag,
+    # NumPy 2.0 and later.
+    **({"mT": np.matrix_transpose} if hasattr(np, "matrix_transpose") else {}),
+}
 """Function that a property of an array is."""
 
 PROPERTIES_CONSTANT = frozenset(

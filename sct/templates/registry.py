@@ -223,7 +223,15 @@ def is_square(x: object) -> bool:
     return False
 
 
-QUESTIONS = (nearer, is_square)
+def given(argument: object) -> bool:
+    """Whether an optional argument is given: a test in a rule, decided beforehand.
+
+    In the text of a call it is given unless it is left out or the literal None.
+    """
+    return argument is not None
+
+
+QUESTIONS = (nearer, is_square, given)
 """What a rule may ask about the function at hand."""
 
 

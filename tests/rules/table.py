@@ -51,7 +51,7 @@ def _shown(value: object) -> str:
         return "[" + ",".join(map(_shown, value)) + "]"
     if isinstance(value, np.ndarray):
         return f"{value.dtype.char}{list(value.shape)}".replace(" ", "")
-    return str(value)
+    return type(value).__name__ if " at 0x" in str(value) else str(value)
 
 
 _random = np.random.default_rng(0)

@@ -17,7 +17,10 @@ from sct.operations import Operation
 from sct.runtime import unbroadcast
 from sct.templates import METHODS, lookup, rules, tangent_of
 
-from .table import ROWS, Row
+from . import table, table_arrays
+from .table import Row
+
+ROWS = [*table.ROWS, *table_arrays.ROWS]
 
 STEP = 1e-3
 

@@ -1,0 +1,125 @@
+"""Functions that emitted code calls for scans, differences, convolution and tables.
+
+Each is plain NumPy, as in `runtime_rules`::
+
+    x_bar = convolve_adjoint(y_bar, w, x, "full")
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .runtime import unbroadcast
+from .runtime_rules import diff_adjoint
+
+# Scans.
+
+
+def flipped_sums(g, axis=0):
+    """The adjoint of ``np.cumsum`` along an axis: sums from the other end."""
+    return np.flip(np.cumsum(np.flip(g, axis), axis), axis)
+
+
+def along(a, axis, start, stop=None):
+    """Return the part of `a` from `start` to `stop` along an axis."""
+    index = [slice(None)] * np.ndim(a)
+    index[axis] = slice(start, stop)
+    return a[tuple(index)]
+
+
+def cumprod_tangent(dot, y, a, axis=None):
+    """The change of ``y = np.cumprod(a, axis)``; zeros in `a` are no exception."""
+    if axis is None:
+        rows, rows_dot, sums = np.ravel(a), np.ravel(dot), np.ravel(y)
+    else:
+        rows, rows_dot = np.moveaxis(a, axis, 0), np.moveaxis(dot, axis, 0)
+        sums = np.moveaxis(y, axis, 0)
+    moved = np.zeros_like(sums)
+    before, before_dot = np.ones_like(rows[:1]), np.zeros_like(rows[:1])
+    for i in range(len(rows)):
+        moved[i] = before_dot[0] * rows[i] + before[0] * rows_dot[i]
+        before, before_dot = sums[i : i + 1], moved[i : i + 1]
+    return np.moveaxis(moved, 0, 0 if axis is None else axis)
+
+
+def cumulative_prod_tangent(dot, a, axis=None, include_initial=False):
+    """The change of ``np.cumulative_prod(a)``."""
+    moved = cumprod_tangent(dot, np.cumprod(a, axis), a, axis)
+    if not include_initial:
+        return moved
+    axis = 0 if axis is None else axis
+    return np.concatenate([np.zeros_like(along(moved, axis, 0, 1)), moved], axis)
+
+
+def edge_width(edge, axis=-1):
+    """How far `edge` reaches that `np.diff` puts before or behind along an axis."""
+    return 0 if edge is None else np.shape(edge)[axis] if np.ndim(edge) else 1
+
+
+def diff_part(g, part, a, n=1, axis=-1, prepend=None, append=None):
+    """The adjoint of one part of ``np.diff(a, n, axis, prepend, append)``.
+
+    The parts are 0, what is put before, 1, `a` itself, and 2, what is put behind.
+    """
+    whole = diff_adjoint(g, n, axis)
+    start = edge_width(prepend, axis)
+    stop = start + np.shape(a)[axis]
+    cuts = ((0, start), (start, stop), (stop, stop + edge_width(append, axis)))
+    given = (prepend, a, append)[part]
+    found = along(whole, axis, *cuts[part])
+    return found if given is None else unbroadcast(found, given)
+
+
+def blank(edge):
+    """Return the zero of what is put before or behind; None stays."""
+    return None if edge is None else np.zeros_like(edge)
+
+
+def diff_of(a, n=1, axis=-1, prepend=None, append=None):
+    """Return ``np.diff(a, n, axis, prepend, append)`` where None stands for neither."""
+    if prepend is None and append is None:
+        return np.diff(a, n, axis)
+    parts = [a]
+    for edge, place in ((prepend, 0), (append, 2)):
+        if edge is not None:
+            shape = list(np.shape(a))
+            shape[axis] = edge_width(edge, axis)
+            parts.insert(place, np.broadcast_to(edge, shape))
+    return np.diff(np.concatenate(parts, axis), n, axis)
+
+
+# Convolution.
+
+
+def overlap_start(a, v, mode="full", correlates=False):
+    """Where what `mode` keeps of ``np.convolve(a, v)`` begins."""
+    short = min(np.size(a), np.size(v))
+    if mode == "full":
+        return 0
+    if mode == "valid":
+        return short - 1
+    return short // 2 if correlates and np.size(a) < np.size(v) else (short - 1) // 2
+
+
+def convolve_adjoint(g, a, v, start=0):
+    """The adjoint of `a` in ``np.convolve(a, v)[start:]``, cut to the length of `g`."""
+    whole = np.zeros_like(g, shape=np.size(a) + np.size(v) - 1)
+    whole[start : start + np.size(g)] = g
+    return np.convolve(whole, np.ravel(v)[::-1], "valid")
+
+
+# Tables.
+
+
+def bins_of(a, edges):
+    """The number of the bin that each of `a` is in, and whether it is in any."""
+    at = np.searchsorted(edges, a, "right") - 1
+    at = np.where(np.equal(a, edges[-1]), np.size(edges) - 2, at)
+    inside = (at >= 0) & (at < np.size(edges) - 1)
+    return np.where(inside, at, 0), inside
+
+
+def histogram_adjoint(g, a, edges):
+    """The adjoint of the weights of ``np.histogram(a, edges)``."""
+    at, inside = bins_of(a, edges)
+    return np.where(inside, np.take(g, at), 0.0)
