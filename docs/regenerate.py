@@ -49,7 +49,8 @@ lives
 lift writeout understanding meanings classes objects attributes beyond sums
 containers components unroll specialise known operations refusals structures
 inplace sharing views reuse prepare
-purity questions derive assemble unseen draft drivers implicit snapshots
+purity questions derive assemble unseen draft drivers implicit
+snapshots nans likeness
 adjoint inline contents storage recompute reverse forward polish emit phrases layout
 runtime runtime_rules runtime_reductions runtime_scans runtime_joins runtime_written
 runtime_elementwise runtime_operators runtime_control runtime_special runtime_stats

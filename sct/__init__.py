@@ -7,12 +7,14 @@ from sct.errors import (
     ArgumentError,
     CheckError,
     ConvergenceError,
+    NanError,
     NonDifferentiableError,
     RuleError,
     SctError,
     SourceError,
     UnsupportedError,
 )
+from sct.likeness import spec
 from sct.operators import (
     elementwise_grad,
     ggnvp,
@@ -31,6 +33,7 @@ __all__ = [
     "ArgumentError",
     "CheckError",
     "ConvergenceError",
+    "NanError",
     "NonDifferentiableError",
     "RuleError",
     "SctError",
@@ -57,6 +60,7 @@ __all__ = [
     "root",
     "save",
     "source",
+    "spec",
     "stop_gradient",
     "tangent",
     "value_and_grad",

@@ -18,7 +18,10 @@ def grad(
     has_aux: bool = False,
     verbose: bool = False,
     save: str | PathLike | None = None,
+    like: tuple | None = None,
     optimize: bool = True,
+    check_nan: bool = False,
+    holomorphic: bool = False,
 ) -> Callable:
     """The gradient of a function that returns a scalar, as a function.
 
@@ -36,8 +39,20 @@ def grad(
         Whether to print the source of the gradient.
     save : path, optional
         A file to write the gradient to, as a module that needs no sct; see `save`.
+    like : tuple, optional
+        Examples of the arguments, or `spec` in place of arrays.  They tell the numbers
+        of axes and the kinds of numbers, so that the code is for these alone, checks
+        that the arguments are like that, and is shorter; and they tell functions and
+        classes of objects, so that the derivative is made now rather than when it is
+        first called.
     optimize : bool, optional
         Whether to simplify the emitted code; without, it computes the same at length.
+    check_nan : bool, optional
+        Whether the derivative raises a `NanError` at the first number that is none,
+        and says behind which line.
+    holomorphic : bool, optional
+        Whether `f` is a holomorphic function of complex arguments, which is taken on
+        trust: the gradient is then its complex derivative.
 
     Returns
     -------
@@ -72,7 +87,16 @@ def grad(
     (array([ 4., 12.]), np.float64(5.0))
     """
     return derivative(
-        f, wrt, "grad", has_aux, verbose=verbose, save=save, optimize=optimize
+        f,
+        wrt,
+        "grad",
+        has_aux,
+        verbose=verbose,
+        save=save,
+        like=like,
+        optimize=optimize,
+        check_nan=check_nan,
+        holomorphic=holomorphic,
     )
 
 
@@ -81,15 +105,13 @@ def value_and_grad(
     wrt: Wrt = 0,
     *,
     has_aux: bool = False,
-    verbose: bool = False,
-    save: str | PathLike | None = None,
-    optimize: bool = True,
+    **options: object,
 ) -> Callable:
     """The value of a function that returns a scalar, and its gradient.
 
     Parameters
     ----------
-    f, wrt, verbose, save, optimize
+    f, wrt, **options
         As for `grad`.
     has_aux : bool, optional
         Whether `f` returns a pair, of which only the first is differentiated; both
@@ -113,9 +135,7 @@ def value_and_grad(
     >>> value_and_grad(cube)(2.0)
     (8.0, 12.0)
     """
-    return derivative(
-        f, wrt, "value_and_grad", has_aux, verbose=verbose, save=save, optimize=optimize
-    )
+    return derivative(f, wrt, "value_and_grad", has_aux, **options)
 
 
 def vjp(
@@ -123,15 +143,13 @@ def vjp(
     wrt: Wrt = 0,
     *,
     has_aux: bool = False,
-    verbose: bool = False,
-    save: str | PathLike | None = None,
-    optimize: bool = True,
+    **options: object,
 ) -> Callable:
     """The value of a function, and adjoints for a given adjoint of the value.
 
     Parameters
     ----------
-    f, wrt, verbose, save, optimize
+    f, wrt, **options
         As for `grad`; `f` may return an array, or a tuple.
     has_aux : bool, optional
         As for `value_and_grad`; `out_bar` is the adjoint of the first alone.
@@ -157,24 +175,19 @@ def vjp(
     >>> x_bar
     array([2., 2.])
     """
-    return derivative(
-        f, wrt, "vjp", has_aux, verbose=verbose, save=save, optimize=optimize
-    )
+    return derivative(f, wrt, "vjp", has_aux, **options)
 
 
 def jvp(
     f: Callable,
     wrt: Wrt = 0,
-    *,
-    verbose: bool = False,
-    save: str | PathLike | None = None,
-    optimize: bool = True,
+    **options: object,
 ) -> Callable:
     """The value of a function, and its tangent along given tangents of its arguments.
 
     Parameters
     ----------
-    f, wrt, verbose, save, optimize
+    f, wrt, **options
         As for `grad`; `f` may return anything made of floats and arrays.
 
     Returns
@@ -197,4 +210,4 @@ def jvp(
     >>> jvp(cube)(2.0, x_dot=1.0)
     (8.0, 12.0)
     """
-    return derivative(f, wrt, "jvp", verbose=verbose, save=save, optimize=optimize)
+    return derivative(f, wrt, "jvp", **options)

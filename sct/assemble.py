@@ -20,8 +20,10 @@ from sct.adjoint import Derived
 from sct.analysis import dataflow
 from sct.arguments import parameter_names
 from sct.errors import unsupported
+from sct.likeness import kinds_of
 from sct.module import Unit
 from sct.names import used_names
+from sct.nans import with_nan_checks
 from sct.normalise import Normal
 from sct.operations import unwrap
 from sct.refusals import KEPT_VALUE
@@ -155,7 +157,7 @@ class Assembly:
 
     def _checked_inputs(self, undeclared: set[str], numbers: set[str]):
         """Checks that some parameters are numbers, and others not integers."""
-        before: list[gast.AST] = []
+        before = self._fitting()
         scalars = [p for p in self.work.wrt if p in numbers]
         rest = undeclared - numbers - self._checked_already()
         rest = [p for p in self.work.wrt if p in rest]
@@ -163,7 +165,19 @@ class Assembly:
             before.append(self._check("check_scalars", [self._quoted_name()], scalars))
         if rest:
             before.append(self._check("check_inexact", [], rest))
+        if self.work.program.holomorphic:
+            before.append(self._check("check_complex", [], list(self.work.wrt)))
         return before
+
+    def _fitting(self) -> list[gast.AST]:
+        """Checks that arguments are of the kinds that `like` said."""
+        groups: dict[tuple[str, int], list[str]] = {}
+        for p, kind in kinds_of(self.work.normal.source.function).items():
+            groups.setdefault((kind.word, kind.rank), []).append(p)
+        return [
+            self._check("check_like", [*map(grammar.constant, kind)], names)
+            for kind, names in groups.items()
+        ]
 
     def _checked_already(self) -> set[str]:
         """The parameters that the function, a derivative itself, sees to."""
@@ -311,6 +325,7 @@ class Assembly:
             returned = gast.Tuple([returned, self.work.beside], gast.Load())
         out = grammar.call(self._boundary, returned)
         lead = element_names(self.work.normal)
+        lead += [] if self.work.inner else self._fitting()
         fn = self._definition(
             derived.fwd,
             [*lead, *both.forward, gast.Expr(out), *both.backward, _last(result)],
@@ -425,6 +440,9 @@ class Assembly:
         return polish.early_returns(fn)
 
     def _unit(self, name: str, fn: gast.FunctionDef) -> Unit:
+        if self.work.program.check_nan:
+            helper = self.work.use("helper", "check_nan")
+            fn = with_nan_checks(fn, helper, self.work.normal.source)
         used = grammar.free_names(fn)
         bindings = {n: b for n, b in self.work.bindings.items() if n in used}
         return Unit(name, fn, emit.function_text(fn), self.work.normal.source, bindings)

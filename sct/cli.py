@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import api, store
+from . import api, operators, store
 from .errors import ArgumentError, SctError
 from .version import __version__
 
@@ -24,6 +24,11 @@ COMMANDS = {
     "grad": "the gradient of a function that returns a number",
     "value_and_grad": "the value and the gradient",
     "vjp": "the value, and adjoints for a given seed",
+    "jvp": "the value, and its tangent along given tangents",
+    "jacobian": "the Jacobian of a function that returns arrays",
+    "hessian": "the Hessian of a function that returns a number",
+    "hvp": "the product of the Hessian and a vector",
+    "elementwise_grad": "the derivative of a function that maps element by element",
 }
 
 EPILOG = """\
@@ -56,7 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.check and options.out is None:
             raise ArgumentError("--check needs the file to compare with: give --out")
-        df = getattr(api, options.command)(_function(options.function), wrt=options.wrt)
+        module = api if hasattr(api, options.command) else operators
+        df = getattr(module, options.command)(
+            _function(options.function), wrt=options.wrt
+        )
         if options.out is None:
             sys.stdout.write(store.source(df))
         elif options.check:

@@ -97,10 +97,23 @@ SUFFIX = {
 
 
 class Program:
-    """The emitted functions of one module."""
+    """The emitted functions of one module.
 
-    def __init__(self, optimize: bool = True):
-        self.optimize = optimize
+    Parameters
+    ----------
+    optimize : bool
+        Whether to simplify them.
+    check_nan : bool
+        Whether they look for numbers that are none.
+    holomorphic : bool
+        Whether the function asked for is taken to be holomorphic.
+    """
+
+    def __init__(
+        self, optimize: bool = True, check_nan: bool = False, holomorphic: bool = False
+    ):
+        self.optimize, self.check_nan = optimize, check_nan
+        self.holomorphic = holomorphic
         self.units: dict[str, Unit] = {}
         self.names = Names(set())
         self.done: dict[tuple, Derived] = {}

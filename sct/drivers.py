@@ -184,7 +184,9 @@ class JacobianOf:
             said += f", of shape ``{out} + {first}.shape``."
         else:
             said += f", one for each{' pair' if self.origin else ''}."
-        checks = d.checks(*(() if self.origin else ("check_inexact",)), "check_real")
+        complex_ = d.program.holomorphic
+        real = "check_complex" if complex_ else "check_real"
+        checks = d.checks(*(() if self.origin else ("check_inexact",)), real)
         return d.write(word.lower(), said, [*checks, *lines])
 
     def rows(self) -> list[str]:

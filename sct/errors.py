@@ -51,6 +51,10 @@ class ArgumentError(SctError, TypeError):
     """Arguments that do not fit the function."""
 
 
+class NanError(SctError, FloatingPointError):
+    """A derivative that is not a number, where `check_nan` looks."""
+
+
 class ConvergenceError(SctError, RuntimeError):
     """An iteration that did not come to an end."""
 

@@ -368,7 +368,11 @@ def _respell(text: str, old: str, new: str) -> str:
 
 
 # What helpers raise, and what their copies do.
-PLAIN_ERRORS = {"ArgumentError": "TypeError", "ConvergenceError": "RuntimeError"}
+PLAIN_ERRORS = {
+    "ArgumentError": "TypeError",
+    "ConvergenceError": "RuntimeError",
+    "NanError": "FloatingPointError",
+}
 
 
 @functools.cache

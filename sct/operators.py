@@ -10,7 +10,6 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from os import PathLike
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from sct import drivers, store
 from sct.arguments import parameter_names
 from sct.derive import Program
 from sct.errors import ArgumentError
+from sct.likeness import LIKE, kinds_of
 from sct.normalise import normalise
 from sct.transform import TITLES, Request, Wrt, plain_function, transformed
 
@@ -138,10 +138,7 @@ def jacobian(
     f: Callable,
     wrt: Wrt = 0,
     mode: str | None = None,
-    *,
-    verbose: bool = False,
-    save: str | PathLike | None = None,
-    optimize: bool = True,
+    **options: object,
 ) -> Callable:
     """The Jacobian of a function, as a function.
 
@@ -154,7 +151,7 @@ def jacobian(
     mode : str, optional
         ``"forward"`` for a run for each number of the argument, ``"reverse"`` for a
         backward sweep for each number of the result; by default whichever is less.
-    verbose, save, optimize
+    **options
         As for `grad`.
 
     Returns
@@ -181,23 +178,20 @@ def jacobian(
     if mode not in (None, *MODES):
         raise ArgumentError(f"mode={mode!r} is none of {', '.join(MODES)}")
     emit = drivers.JacobianOf(mode)
-    request = Request("Jacobian", "jacobian", emit, verbose, save, optimize)
+    request = Request("Jacobian", "jacobian", emit, **options)
     return transformed(f, wrt, request)
 
 
 def hessian(
     f: Callable,
     wrt: Wrt = 0,
-    *,
-    verbose: bool = False,
-    save: str | PathLike | None = None,
-    optimize: bool = True,
+    **options: object,
 ) -> Callable:
     """The second derivatives of a function that returns a scalar, as a function.
 
     Parameters
     ----------
-    f, wrt, verbose, save, optimize
+    f, wrt, **options
         As for `grad`.
 
     Returns
@@ -223,20 +217,17 @@ def hessian(
     """
 
     def emit(program, function, names, single) -> str:
-        gradient = emitted(function, names, "grad", single, optimize)
+        gradient = emitted(program, function, names, single)
         return drivers.JacobianOf(None, function)(program, gradient, names, single)
 
-    request = Request("Hessian", "hessian", emit, verbose, save, optimize)
+    request = Request("Hessian", "hessian", emit, **options)
     return transformed(f, wrt, request)
 
 
 def hvp(
     f: Callable,
     wrt: Wrt = 0,
-    *,
-    verbose: bool = False,
-    save: str | PathLike | None = None,
-    optimize: bool = True,
+    **options: object,
 ) -> Callable:
     """The product of the Hessian of a function with a vector, as a function.
 
@@ -245,7 +236,7 @@ def hvp(
 
     Parameters
     ----------
-    f, wrt, verbose, save, optimize
+    f, wrt, **options
         As for `grad`.
 
     Returns
@@ -270,12 +261,12 @@ def hvp(
     """
 
     def emit(program, function, names, single) -> str:
-        gradient = emitted(function, names, "grad", single, optimize)
+        gradient = emitted(program, function, names, single)
         stem = normalise(function).source.name
         said = f"Return the product of the Hessian of `{stem}` and `{{v}}`."
         return program.product(gradient, names, f"{stem}_hvp", single, said)
 
-    request = Request("Hessian-vector product", "hvp", emit, verbose, save, optimize)
+    request = Request("Hessian-vector product", "hvp", emit, **options)
     return transformed(f, wrt, request)
 
 
@@ -283,10 +274,7 @@ def ggnvp(
     f: Callable,
     g: Callable | None = None,
     wrt: Wrt = 0,
-    *,
-    verbose: bool = False,
-    save: str | PathLike | None = None,
-    optimize: bool = True,
+    **options: object,
 ) -> Callable:
     """The product of a Gauss-Newton matrix with a vector, as a function.
 
@@ -300,7 +288,7 @@ def ggnvp(
     g : function, optional
         The loss of what `f` returns; by default half the sum of its squares.  For the
         negative logarithm of a likelihood the matrix is the Fisher information.
-    wrt, verbose, save, optimize
+    wrt, **options
         As for `grad`.
 
     Returns
@@ -328,36 +316,38 @@ def ggnvp(
         curvature = None
         if loss is not None:
             (first, *_) = parameter_names(normalise(loss).fn)
-            gradient = emitted(loss, (first,), "grad", True, optimize)
+            gradient = emitted(program, loss, (first,), True)
             stem = normalise(loss).source.name
             said = f"Return the product of the Hessian of `{stem}` and `{{v}}`."
             curvature = program.product(gradient, (first,), f"{stem}_hvp", True, said)
         return drivers.ggnvp(program, function, names, single, curvature)
 
-    request = Request("Gauss-Newton product", "ggnvp", emit, verbose, save, optimize)
+    request = Request("Gauss-Newton product", "ggnvp", emit, **options)
     return transformed(f, wrt, request)
 
 
 def emitted(
+    program: Program,
     function: types.FunctionType,
     names: tuple[str, ...],
-    mode: str,
     single: bool,
-    optimize: bool,
 ) -> types.FunctionType:
-    """A derivative as a function that can be differentiated in turn."""
-    program = Program(optimize)
-    name = program.derivative(function, names, mode, single)
-    return store.load(program.units.values(), title=TITLES[mode])[name]
+    """A gradient as a function that can be differentiated in turn.
+
+    It is made as `program` makes functions, and knows of its arguments what `function`
+    does.
+    """
+    first = Program(program.optimize, holomorphic=program.holomorphic)
+    name = first.derivative(function, names, "grad", single)
+    gradient = store.load(first.units.values(), title=TITLES["grad"])[name]
+    setattr(gradient, LIKE, kinds_of(function))
+    return gradient
 
 
 def elementwise_grad(
     f: Callable,
     wrt: Wrt = 0,
-    *,
-    verbose: bool = False,
-    save: str | PathLike | None = None,
-    optimize: bool = True,
+    **options: object,
 ) -> Callable:
     """The derivative of a function that maps element by element, as such a function.
 
@@ -366,7 +356,7 @@ def elementwise_grad(
     f : callable
         A function whose result has the shape of the argument, each element being a
         function of the element in its place alone.  That is taken on trust.
-    wrt, verbose, save, optimize
+    wrt, **options
         As for `grad`.
 
     Returns
@@ -389,8 +379,6 @@ def elementwise_grad(
         "Derivative of the elements",
         "elementwise_grad",
         drivers.elementwise_grad,
-        verbose,
-        save,
-        optimize,
+        **options,
     )
     return transformed(f, wrt, request)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .errors import ArgumentError
+from .errors import ArgumentError, NanError
 from .runtime import attributes, describe, rebuilt, zero_like
 
 
@@ -29,6 +29,13 @@ def with_parts(x, parts):
     if isinstance(x, (list, tuple)):
         return rebuilt(x, list(parts.values()))
     return rebuilt(x, parts)
+
+
+def check_nan(name, x, place):
+    """Return `x`; raise if it is or holds a number that is none."""
+    if is_inexact(x) and np.isnan(x).any():
+        raise NanError(f"{name} is not a number: {place}")
+    return x
 
 
 def is_inexact(x):
@@ -191,6 +198,29 @@ def copied_array(x, made):
     start = owner.__array_interface__["data"][0]
     offset = x.__array_interface__["data"][0] - start
     return np.ndarray(x.shape, x.dtype, copy.ravel(order="K"), offset, x.strides)
+
+
+def check_like(kind, axes, /, **arguments):
+    """Raise where an argument is not of the kind that a derivative was made for."""
+    kinds = {"f": "floats", "c": "complex numbers", "i": "integers", "u": "integers"}
+    words = {float: "floats", complex: "complex numbers", int: "integers"}
+    for name, x in arguments.items():
+        dtype = getattr(x, "dtype", None)
+        found = kinds.get(dtype.kind) if dtype is not None else words.get(type(x))
+        if found != kind or len(getattr(x, "shape", ())) != axes:
+            raise ArgumentError(
+                f"{name} is {describe(x)}; this derivative is for {kind} of rank "
+                f"{axes}, as `like` said"
+            )
+
+
+def check_complex(**arguments):
+    """Raise where an argument of a holomorphic function is not complex."""
+    for name, x in arguments.items():
+        if not np.iscomplexobj(x):
+            raise ArgumentError(
+                f"{name} is {describe(x)}: with holomorphic=True it must be complex"
+            )
 
 
 def check_real(**arguments):

@@ -14,7 +14,7 @@ import linecache
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
@@ -31,6 +31,7 @@ from sct.errors import (
     UnknownCallError,
     UnsupportedError,
 )
+from sct.likeness import informed
 from sct.normalise import normalise
 from sct.resolve import canonical
 
@@ -62,6 +63,12 @@ class Request:
         Where to write it.
     optimize : bool
         Whether to simplify it.
+    like : tuple or None
+        Examples of the arguments.
+    check_nan : bool
+        Whether it looks for numbers that are none.
+    holomorphic : bool
+        Whether the function is holomorphic.
     """
 
     title: str
@@ -70,6 +77,13 @@ class Request:
     verbose: bool = False
     save: str | PathLike | None = None
     optimize: bool = True
+    like: tuple | None = None
+    check_nan: bool = False
+    holomorphic: bool = False
+
+    def program(self) -> Program:
+        """The module that is to be emitted, empty."""
+        return Program(self.optimize, self.check_nan, self.holomorphic)
 
 
 @contextmanager
@@ -103,15 +117,17 @@ def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:
     """The live function for what is asked of `f` in the parameters `wrt`."""
     bound = _bound(f)
     if bound is not None:
-        inner, first, rebind = bound
-        return rebind(transformed(inner, _moved(wrt, first), request))
+        inner, given, rebind = bound
+        if request.like is not None:
+            request = replace(request, like=(*given, *request.like))
+        return rebind(transformed(inner, _moved(wrt, len(given)), request))
     function = plain_function(f)
     names = _names(function, wrt)
     single = not isinstance(wrt, (tuple, list))
 
     @without_collector()
     def transform(primal: types.FunctionType) -> Callable:
-        program = Program(request.optimize)
+        program = request.program()
         name = request.emit(program, primal, names, single)
         # What was asked for comes first.
         units = {name: program.units[name], **program.units}
@@ -124,6 +140,8 @@ def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:
             store.save(df, request.save)
         return df
 
+    if request.like is not None:
+        return transform(informed(function, request.like))
     try:
         return transform(function)
     except UnsupportedError as error:
@@ -138,8 +156,8 @@ def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:
         return df
 
 
-def _bound(f: object) -> tuple[Callable, int, Callable] | None:
-    """A function with arguments given beforehand: itself, how many, how to give them.
+def _bound(f: object) -> tuple[Callable, tuple, Callable] | None:
+    """A function with arguments given beforehand: itself, these, how to give them.
 
     Such are bound methods, objects that can be called, and `functools.partial`.
     """
@@ -148,7 +166,7 @@ def _bound(f: object) -> tuple[Callable, int, Callable] | None:
         def rebind(df: Callable) -> functools.partial:
             return functools.partial(df, *f.args, **f.keywords)
 
-        return f.func, len(f.args), rebind
+        return f.func, f.args, rebind
     if isinstance(f, types.MethodType):
         method, owner = f.__func__, f.__self__
     elif is_known(type(f)) and find(type(f), "__call__"):
@@ -159,7 +177,7 @@ def _bound(f: object) -> tuple[Callable, int, Callable] | None:
         return None
     if not isinstance(owner, type):
         method = method_for(method, type(owner))
-    return method, 1, lambda df: types.MethodType(df, owner)
+    return method, (owner,), lambda df: types.MethodType(df, owner)
 
 
 def _moved(wrt: Wrt, by: int) -> Wrt:

@@ -41,6 +41,7 @@ fence desugar anf imports generators
 templates
 inline sums components unroll extremes edits ordering mapped
 meanings attributes
+likeness
 understanding
 writeout objects
 lift
@@ -61,6 +62,7 @@ optimize
 polish
 emit
 module
+nans
 unseen assemble
 draft
 implicit snapshots

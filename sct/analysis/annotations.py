@@ -12,6 +12,7 @@ import gast
 import numpy as np
 
 from sct.analysis.shapes import Fact, unknown
+from sct.likeness import Kind, kinds_of
 from sct.resolve import MISSING, Scope
 
 WORDS = {"Float": True, "Float32": True, "Float64": True, "Complex": True, "Int": False}
@@ -22,10 +23,21 @@ def parameter_facts(fn: gast.FunctionDef, scope: Scope) -> dict[str, Fact]:
     a = fn.args
     listed = [*a.posonlyargs, *a.args, *a.kwonlyargs]
     facts = {p.id: _fact(p.id, p.annotation, scope) for p in listed}
+    for p, kind in kinds_of(scope.function).items():
+        if p in facts:
+            facts[p] = _of_kind(p, kind)
     for p in (a.vararg, a.kwarg):
         if p is not None:
             facts[p.id] = unknown(("parameter", p.id))
     return facts
+
+
+def _of_kind(name: str, kind: Kind) -> Fact:
+    """What an example says."""
+    known = {"inexact": kind.word != "integers", "integer": kind.word == "integers"}
+    if kind.rank == 0:
+        return Fact(frozenset(), 0, **known)
+    return unknown(("parameter", name), rank=kind.rank, array=True, **known)
 
 
 def return_fact(fn: gast.FunctionDef, scope: Scope) -> Fact | None:
