@@ -156,8 +156,8 @@ def tangent_of_solution(program, call: Solved) -> Derived:
         The call.
     """
     d = _Solution(program, call)
-    by_z = program.with_tangent(d.normal, (d.z,), ())
-    by_others = program.with_tangent(d.normal, d.wrt, ())
+    by_z = program.with_tangent(d.normal, (d.z,), (), True)
+    by_others = program.with_tangent(d.normal, d.wrt, (), True)
     g, start = d.names.fresh("g"), d.names.fresh(f"{d.z}_start")
     dots = {p: d.names.fresh(f"{p}_dot") for p in d.wrt}
     moved, z_dot = d.names.fresh("moved"), d.names.fresh(f"{d.z}_dot")

@@ -22,7 +22,9 @@ from sct.normalise import normalise
 from sct.transform import TITLES, Request, Wrt, plain_function, transformed
 
 
-def pullback(f: Callable, *args: object, wrt: Wrt | None = None) -> tuple:
+def pullback(
+    f: Callable, *args: object, wrt: Wrt | None = None, has_aux: bool = False
+) -> tuple:
     """The value of a function, and a function that pulls adjoints of it back.
 
     Parameters
@@ -33,6 +35,9 @@ def pullback(f: Callable, *args: object, wrt: Wrt | None = None) -> tuple:
         The point.
     wrt : int, str or tuple of these, optional
         The parameters; by default those of all arguments.
+    has_aux : bool, optional
+        Whether `f` returns a pair, of which only the first is differentiated; the
+        second comes back in the third place.
 
     Returns
     -------
@@ -61,8 +66,13 @@ def pullback(f: Callable, *args: object, wrt: Wrt | None = None) -> tuple:
     (array([0., 3.]), np.float64(2.0))
     """
     wrt = tuple(range(len(args))) if wrt is None else wrt
-    request = Request("Pullback", "pullback", drivers.pullback)
-    return _remembered(f, wrt, request)(*args)
+    return _remembered(f, wrt, PULLBACKS[has_aux])(*args)
+
+
+PULLBACKS = [
+    Request("Pullback", "pullback", functools.partial(drivers.pullback, aux=aux))
+    for aux in (False, True)
+]
 
 
 def pushforward(f: Callable, primals: tuple, tangents: tuple) -> tuple:
@@ -138,6 +148,7 @@ def jacobian(
     f: Callable,
     wrt: Wrt = 0,
     mode: str | None = None,
+    has_aux: bool = False,
     **options: object,
 ) -> Callable:
     """The Jacobian of a function, as a function.
@@ -151,6 +162,9 @@ def jacobian(
     mode : str, optional
         ``"forward"`` for a run for each number of the argument, ``"reverse"`` for a
         backward sweep for each number of the result; by default whichever is less.
+    has_aux : bool, optional
+        Whether `f` returns a pair, of which only the first is differentiated, in
+        reverse mode; the second comes back beside the Jacobian.
     **options
         As for `grad`.
 
@@ -177,7 +191,11 @@ def jacobian(
     """
     if mode not in (None, *MODES):
         raise ArgumentError(f"mode={mode!r} is none of {', '.join(MODES)}")
-    emit = drivers.JacobianOf(mode)
+    if has_aux and mode == "forward":
+        raise ArgumentError(
+            "has_aux needs mode='reverse', which runs the function once"
+        )
+    emit = drivers.JacobianOf(mode, aux=has_aux)
     request = Request("Jacobian", "jacobian", emit, **options)
     return transformed(f, wrt, request)
 
@@ -185,6 +203,7 @@ def jacobian(
 def hessian(
     f: Callable,
     wrt: Wrt = 0,
+    has_aux: bool = False,
     **options: object,
 ) -> Callable:
     """The second derivatives of a function that returns a scalar, as a function.
@@ -193,6 +212,9 @@ def hessian(
     ----------
     f, wrt, **options
         As for `grad`.
+    has_aux : bool, optional
+        Whether `f` returns a pair, of which only the first is differentiated; the
+        second comes back beside the Hessian.
 
     Returns
     -------
@@ -217,8 +239,9 @@ def hessian(
     """
 
     def emit(program, function, names, single) -> str:
-        gradient = emitted(program, function, names, single)
-        return drivers.JacobianOf(None, function)(program, gradient, names, single)
+        gradient = emitted(program, function, names, single, has_aux)
+        made = drivers.JacobianOf(None, function, has_aux)
+        return made(program, gradient, names, single)
 
     request = Request("Hessian", "hessian", emit, **options)
     return transformed(f, wrt, request)
@@ -331,6 +354,7 @@ def emitted(
     function: types.FunctionType,
     names: tuple[str, ...],
     single: bool,
+    aux: bool = False,
 ) -> types.FunctionType:
     """A gradient as a function that can be differentiated in turn.
 
@@ -338,7 +362,7 @@ def emitted(
     does.
     """
     first = Program(program.optimize, holomorphic=program.holomorphic)
-    name = first.derivative(function, names, "grad", single)
+    name = first.derivative(function, names, "grad", single, aux)
     gradient = store.load(first.units.values(), title=TITLES["grad"])[name]
     setattr(gradient, LIKE, kinds_of(function))
     return gradient

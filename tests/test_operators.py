@@ -359,6 +359,31 @@ def test_has_aux():
     assert found["n"] == 3
 
 
+def test_has_aux_of_other_operators():
+    def f(x):
+        y = np.sin(x) * x
+        return y, ("beside", y + 1.0)
+
+    exact = differences(lambda x: f(x)[0], X)
+    value, pb, aux = sct.pullback(f, X, has_aux=True)
+    close(value, f(X)[0])
+    close(aux[1], value + 1.0)
+    for k in range(3):
+        close(pb(np.eye(3)[k])[0], exact[k])
+    found, aux = sct.jacobian(f, has_aux=True)(X)
+    close(found, exact)
+    assert aux[0] == "beside"
+    with pytest.raises(sct.ArgumentError, match="has_aux needs mode='reverse'"):
+        sct.jacobian(f, mode="forward", has_aux=True)
+
+    def g(x):
+        return np.sum(x**3), "beside"
+
+    found, aux = sct.hessian(g, has_aux=True)(X)
+    close(found, np.diag(6.0 * X))
+    assert aux == "beside"
+
+
 def test_has_aux_of_branches_and_recursion():
     def f(x):
         if x > 0:
