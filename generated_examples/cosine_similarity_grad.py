@@ -25,10 +25,8 @@ def cosine_similarity_grad(a, b, *, out_bar=1.0):
     # L95: return a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
     matmul_bar = out_bar / (norm * norm_2)
     prod_bar = -out_bar * matmul / (norm * norm_2 * (norm * norm_2))
-    b_bar = prod_bar * norm * b / np.where(norm_2 == 0, 1.0, norm_2)
-    a_bar = prod_bar * norm_2 * a / np.where(norm == 0, 1.0, norm)
-    a_bar += matmul_adjoint_a(matmul_bar, a, b)
-    b_bar += matmul_adjoint_b(matmul_bar, a, b)
+    a_bar = prod_bar * norm_2 * a / np.where(norm == 0, 1.0, norm) + matmul_bar * b
+    b_bar = prod_bar * norm * b / np.where(norm_2 == 0, 1.0, norm_2) + matmul_bar * a
     return a_bar, b_bar
 
 
@@ -58,40 +56,6 @@ def check_scalar_result(function, out):
         )
 
 
-def matmul_adjoint_a(g, a, b):
-    """The adjoint of `a` in ``a @ b``, whatever the ranks."""
-    b = b if hasattr(b, "ndim") else np.array(b)
-    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
-        g = sum_to_product(g, a, b)
-    if b.ndim == 2:
-        a_bar = b @ g if a.ndim == 1 else g @ b.T
-    elif b.ndim == 1:
-        a_bar = g * b if a.ndim == 1 else g[..., None] * b
-    elif a.ndim == 1:
-        a_bar = (g[..., None, :] @ np.swapaxes(b, -1, -2))[..., 0, :]
-    else:
-        a_bar = g @ np.swapaxes(b, -1, -2)
-    return a_bar if b.ndim < 3 and a_bar.dtype is a.dtype else unbroadcast(a_bar, a)
-
-
-def matmul_adjoint_b(g, a, b):
-    """The adjoint of `b` in ``a @ b``, whatever the ranks."""
-    a = a if hasattr(a, "ndim") else np.array(a)
-    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
-        g = sum_to_product(g, a, b)
-    if a.ndim == 2 and b.ndim < 3:
-        b_bar = a.T @ g
-    elif a.ndim == 1:
-        b_bar = g * a if b.ndim == 1 else g[..., None, :] * a[:, None]
-    elif b.ndim > 2:
-        b_bar = np.swapaxes(a, -1, -2) @ g
-    else:
-        count = size_along(g, tuple(range(a.ndim - 1)))
-        rows = np.reshape(a, (count, a.shape[-1]))
-        b_bar = rows.T @ np.reshape(g, (count, *b.shape[1:]))
-    return b_bar if b.ndim < 3 and b_bar.dtype is b.dtype else unbroadcast(b_bar, b)
-
-
 def describe(x):
     """Return what `x` is, in words."""
     dtype, shape = getattr(x, "dtype", None), getattr(x, "shape", ())
@@ -108,65 +72,3 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
-
-
-def sum_to_product(g, a, b):
-    """Return `g` summed to the shape of ``a @ b``, from which it was broadcast."""
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + a.shape[-2:-1]
-    shape = stack + b.shape[-1:] if b.ndim > 1 else stack
-    return g if np.shape(g) == shape else unbroadcast(g, np.empty(shape, g.dtype))
-
-
-def unbroadcast(g, x):
-    """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
-    ):
-        return g
-    shape = getattr(x, "shape", ())
-    given = getattr(g, "shape", ())
-    if given != shape:
-        lead = len(given) - len(shape)
-        axes = tuple(
-            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
-        )
-        if not shape:
-            g = g.sum()
-        elif axes:
-            g = sum_along(g, axes)
-        if shape and lead > 0:
-            g = g.reshape(g.shape[lead:])
-        if getattr(g, "shape", ()) != shape:
-            g = g + np.zeros_like(x)
-    have, want = getattr(g, "dtype", type(g)), getattr(x, "dtype", type(x))
-    if have is not want:
-        have, want = np.dtype(have), np.dtype(want)
-        if have.kind == "c" and want.kind == "f":
-            g, have = g.real, g.real.dtype if hasattr(g, "dtype") else np.dtype(float)
-        if (
-            have.kind == want.kind
-            and want.kind in "fc"
-            and have.itemsize > want.itemsize
-        ):
-            g = g.astype(want) if hasattr(g, "astype") else want.type(g)
-    return g
-
-
-def size_along(a, axis):
-    """The number of elements of `a` along an axis or several."""
-    shape = np.shape(a)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    size = 1
-    for i in axes:
-        size *= shape[i]
-    return size
-
-
-def sum_along(g, axes):
-    """Return `g` summed along `axes`, which stay with length one."""
-    if g.size < 2048 or g.shape[-1] > 16 or g.dtype.char not in "fdFD":
-        return g.sum(axis=axes, keepdims=True)
-    # Along short rows `np.einsum` is several times faster.
-    kept = [i for i in range(g.ndim) if i not in axes]
-    shape = [1 if i in axes else n for i, n in enumerate(g.shape)]
-    return np.einsum(g, list(range(g.ndim)), kept).reshape(shape)

@@ -107,16 +107,18 @@ def broadcast_like(g, x):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
-    ):
-        return g
+    kind = type(x)
+    if type(g) is kind:
+        if kind is float or kind is complex:
+            return g
+        if g.shape == x.shape and g.dtype is x.dtype:
+            return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())
     if given != shape:
         lead = len(given) - len(shape)
         axes = tuple(
-            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+            [i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n]
         )
         if not shape:
             g = g.sum()

@@ -95,16 +95,18 @@ def check_scalar_result(function, out):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
-    ):
-        return g
+    kind = type(x)
+    if type(g) is kind:
+        if kind is float or kind is complex:
+            return g
+        if g.shape == x.shape and g.dtype is x.dtype:
+            return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())
     if given != shape:
         lead = len(given) - len(shape)
         axes = tuple(
-            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+            [i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n]
         )
         if not shape:
             g = g.sum()
@@ -134,6 +136,8 @@ def zero_like(x):
     The zero of a list or tuple is a list, that of a dict a dict; None stands for the
     zero of what has no derivative.
     """
+    if type(x) is np.ndarray and x.dtype.kind in "fc":
+        return np.zeros(x.shape, x.dtype)
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         if isinstance(x, dict):
@@ -145,8 +149,6 @@ def zero_like(x):
         return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
-    if type(x) is np.ndarray:
-        return np.zeros(x.shape, dtype)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
 
 

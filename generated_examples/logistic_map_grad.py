@@ -71,6 +71,8 @@ def zero_like(x):
     The zero of a list or tuple is a list, that of a dict a dict; None stands for the
     zero of what has no derivative.
     """
+    if type(x) is np.ndarray and x.dtype.kind in "fc":
+        return np.zeros(x.shape, x.dtype)
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         if isinstance(x, dict):
@@ -82,8 +84,6 @@ def zero_like(x):
         return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
-    if type(x) is np.ndarray:
-        return np.zeros(x.shape, dtype)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
 
 

@@ -61,4 +61,8 @@ def logistic_price_grad(
 
 def cut(x_bar, y_bar):
     """Return `x_bar`, an adjoint made of `y_bar`, but 0 where 0 met an infinity."""
+    squares = np.vdot(x_bar, x_bar)
+    # A sum of squares is nan only if one of them is.
+    if squares == squares:
+        return x_bar
     return np.where((y_bar == 0) & np.isnan(x_bar), 0.0, x_bar)

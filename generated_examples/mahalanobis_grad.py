@@ -28,8 +28,8 @@ def mahalanobis_grad(
 
     # Backward sweep.
     # L29: return d @ np.linalg.solve(cov, d)
-    solve_bar = matmul_adjoint_b(out_bar, d, solve)
-    d_bar = matmul_adjoint_a(out_bar, d, solve) + solve_adjoint_b(solve_bar, cov, d)
+    solve_bar = out_bar * d
+    d_bar = out_bar * solve + solve_adjoint_b(solve_bar, cov, d)
     cov_bar = solve_adjoint_a(solve_bar, solve, cov, d)
     # L28: d = x - mean
     x_bar = unbroadcast(d_bar, x)
@@ -121,16 +121,18 @@ def solve_adjoint_b(g, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
-    ):
-        return g
+    kind = type(x)
+    if type(g) is kind:
+        if kind is float or kind is complex:
+            return g
+        if g.shape == x.shape and g.dtype is x.dtype:
+            return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())
     if given != shape:
         lead = len(given) - len(shape)
         axes = tuple(
-            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+            [i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n]
         )
         if not shape:
             g = g.sum()

@@ -21,8 +21,8 @@ def quadratic_form_grad(x, a, *, out_bar=1.0):
 
     # Backward sweep.
     # L20: return x @ a @ x
-    matmul_bar = matmul_adjoint_a(out_bar, matmul, x)
-    x_bar = matmul_adjoint_b(out_bar, matmul, x) + matmul_adjoint_a(matmul_bar, x, a)
+    matmul_bar = out_bar * x
+    x_bar = out_bar * matmul + matmul_adjoint_a(matmul_bar, x, a)
     a_bar = matmul_adjoint_b(matmul_bar, x, a)
     return x_bar, a_bar
 
@@ -114,16 +114,18 @@ def sum_to_product(g, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
-    ):
-        return g
+    kind = type(x)
+    if type(g) is kind:
+        if kind is float or kind is complex:
+            return g
+        if g.shape == x.shape and g.dtype is x.dtype:
+            return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())
     if given != shape:
         lead = len(given) - len(shape)
         axes = tuple(
-            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+            [i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n]
         )
         if not shape:
             g = g.sum()

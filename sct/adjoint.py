@@ -188,6 +188,8 @@ class Adjoints:
         self.bar_names: dict[str, str] = {}
         # What later adjoints read, by the names that hold it here.
         self.wanted: set[str] = set()
+        # The parts of adjoints that are numbers.
+        self.numbers: set[str] = set()
         # How many loops are around.
         self.turning = 0
         self.masks = masks(context.fn, context.operations)
@@ -704,7 +706,7 @@ class _Line:
         for name, value, fact in parts:
             if name in sums:
                 first, f = sums[name]
-                value = gast.BinOp(first, gast.Add(), value)
+                value = self._together(first, value)
                 fact = Fact(
                     normal(fact.shape | f.shape), None, array=fact.array or f.array
                 )
@@ -713,6 +715,18 @@ class _Line:
         order = sorted(sums, key=lambda n: (n in coming, n not in self.owner.bars))
         for name in order:
             self.add(name, *sums[name])
+
+    def _together(self, first: gast.AST, second: gast.AST) -> gast.AST:
+        """The sum of two contributions, cut at once where both are cut alike."""
+        calls = isinstance(first, gast.Call) and isinstance(second, gast.Call)
+        if calls and all(
+            grammar.is_name(c.func, self.owner._helper("cut")) for c in (first, second)
+        ):
+            (a, bar), (b, other) = first.args, second.args
+            if grammar.is_name(bar) and grammar.is_name(other, bar.id):
+                total = gast.BinOp(a, gast.Add(), b)
+                return gast.Call(first.func, [total, bar], [])
+        return gast.BinOp(first, gast.Add(), second)
 
     # -- rules ---------------------------------------------------------------------
     def _rule(self, op: Operation, target: str, coming: Fact, active) -> None:
@@ -769,7 +783,7 @@ class _Line:
             rule,
             values,
             wanted,
-            rank=lambda node: self.context.inference.fact(node, self.before).rank,
+            rank=lambda node: self._rank(op, node, out),
             is_complex=lambda node: bool(set(atoms(node)) & self.context.complexes),
             nearer=self._nearer,
             fresh=lambda wish: self.owner._fresh(self._local(wish, op)),
@@ -805,6 +819,14 @@ class _Line:
             else:
                 parts += self._spread_list(operand, e, active)
         return parts
+
+    def _rank(self, op: Operation, node: gast.AST, out: gast.AST) -> int | None:
+        """The rank of an operand, None where it is not known."""
+        if op.callee in (operator.matmul, np.matmul) and grammar.is_name(out):
+            if self.result(out.id).scalar:
+                # Nothing but two vectors has a number for its product.
+                return 1
+        return self.context.inference.fact(node, self.before).rank
 
     def _local(self, wish: str, op: Operation) -> str:
         """What to call a local of a rule: the part of an adjoint that it stands for."""
@@ -1092,6 +1114,8 @@ class _Line:
             elif not fact.scalar:
                 part = self._out_of_reach(part, place, adds)
             given = owner._fresh("rhs_bar")
+            if fact.scalar:
+                owner.numbers.add(given)
             self.emit(given, part)
         if not adds:
             target = _renamed_root(place, owner.bar(name), gast.Store())

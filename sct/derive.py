@@ -581,7 +581,7 @@ class Differentiation:
             restore,
         )
         self.wide = both.wide
-        scalars = scalars | both.counters
+        scalars = scalars | both.numbers
         self.settled = {b for n, b in both.names.items() if n not in self.temporary}
         self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
         if self.mode in ("grad", "value_and_grad") and not self.inner:

@@ -50,8 +50,8 @@ class Sweeps:
         Name of the primal → name of its adjoint.
     wide : set of str
         The adjoints that have the whole shape of their primal when they are added to.
-    counters : set of str
-        The names that count turns.
+    numbers : set of str
+        The names that count turns or hold a number out of an adjoint.
     """
 
     forward: list[gast.AST]
@@ -60,7 +60,7 @@ class Sweeps:
     bars: dict[str, gast.AST] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     wide: set[str] = field(default_factory=set)
-    counters: set[str] = field(default_factory=set)
+    numbers: set[str] = field(default_factory=set)
 
 
 def sweeps(
@@ -117,7 +117,7 @@ def sweeps(
         bars,
         adjoints.bar_names,
         wide,
-        {n for n in arranged.trips.values() if n},
+        {n for n in arranged.trips.values() if n} | adjoints.numbers,
     )
 
 

@@ -24,16 +24,18 @@ def sum_along(g, axes):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
-    ):
-        return g
+    kind = type(x)
+    if type(g) is kind:
+        if kind is float or kind is complex:
+            return g
+        if g.shape == x.shape and g.dtype is x.dtype:
+            return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())
     if given != shape:
         lead = len(given) - len(shape)
         axes = tuple(
-            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+            [i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n]
         )
         if not shape:
             g = g.sum()
@@ -63,6 +65,8 @@ def zero_like(x):
     The zero of a list or tuple is a list, that of a dict a dict; None stands for the
     zero of what has no derivative.
     """
+    if type(x) is np.ndarray and x.dtype.kind in "fc":
+        return np.zeros(x.shape, x.dtype)
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         if isinstance(x, dict):
@@ -74,8 +78,6 @@ def zero_like(x):
         return 0j if isinstance(x, complex) else None
     if dtype.kind not in "fc":
         dtype = np.dtype(float)
-    if type(x) is np.ndarray:
-        return np.zeros(x.shape, dtype)
     return dtype.type(0) if isinstance(x, np.generic) else np.zeros_like(x, dtype=dtype)
 
 
@@ -240,6 +242,9 @@ def broadcast_like(g, x):
 
 def add_at(buffer, index, g):
     """Add `g` to ``buffer[index]`` in place, once for every time an item is indexed."""
+    if isinstance(index, int) and isinstance(buffer, np.ndarray):
+        buffer[index] += g
+        return
     parts = index if isinstance(index, tuple) else (index,)
     basic = (int, slice, type(None), type(...), np.integer)
     if isinstance(buffer, (list, dict, Parts)):

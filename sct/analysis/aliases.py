@@ -42,10 +42,12 @@ FRESH = {
     runtime_rules.repeat_adjoint, runtime_rules.stored_at, np.resize,
     runtime_rules.resize_adjoint, runtime_rules.along_axis,
     runtime_rules.diagonal_places,
-    runtime_rules.diag_adjoint, runtime_rules.itemised, runtime_rules.cut,
+    runtime_rules.diag_adjoint, runtime_rules.itemised,
 } | REDUCTIONS | TO_SCALAR  # fmt: skip
 # Element by element, but what needs no change is returned as it is.
-UNCHANGED = {np.real_if_close, np.conjugate, np.real, np.imag, max, min}
+UNCHANGED = {
+    np.real_if_close, np.conjugate, np.real, np.imag, max, min, runtime_rules.cut,
+}  # fmt: skip
 
 
 def is_fresh(op: Operation) -> bool:

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 
 import gast
 import numpy as np
@@ -24,8 +25,11 @@ import numpy as np
 from sct import grammar, runtime_rules
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
+from sct.analysis.disjoint import Place, never_earlier
 from sct.analysis.masks import masks
 from sct.analysis.shapes import pointwise
+from sct.analysis.standing import Accesses
+from sct.arguments import parameter_names
 from sct.operations import Operation, atoms
 from sct.resolve import MISSING
 
@@ -87,6 +91,7 @@ def cuts(
             fn,
             moving,
             lambda op, reached: () if _chooses(op, distinct) else op.operands * reached,
+            _filled(fn, moving),
         )
         given = data if _by_data(fn, moving, active, distinct) else set()
         infinite = _infinite(fn, operations, given, resolve, ("pole", "overflow"))
@@ -165,15 +170,35 @@ def _by_data(fn, moving: Operations, active: Activity, distinct: set[str]) -> bo
     return False
 
 
+def _filled(fn, moving: Operations) -> set[str]:
+    """The arrays in which nothing that matters is ever written over."""
+    seen = Accesses(fn)
+    made = {
+        n for s, op in moving.items() if op.kind != "store" for n in grammar.writes(s)
+    }
+    made.update(parameter_names(fn))
+
+    def apart(places: list[Place]) -> bool:
+        after = [replace(p, order=p.order + 0.5) for p in places]
+        return all(never_earlier(a, p, seen.steady) for a in after for p in places)
+
+    return {n for n, places in seen.stores.items() if n not in made and apart(places)}
+
+
 def _unreached(
-    fn, moving: Operations, plain: Callable[[Operation, bool], Iterable[str]]
+    fn,
+    moving: Operations,
+    plain: Callable[[Operation, bool], Iterable[str]],
+    filled: Collection[str] = (),
 ) -> set[gast.AST]:
     """The statements on whose result the function's does not depend plainly.
 
     `plain` gives the operands on which a result depends plainly, when the function's
-    does so on that result, and when not.
+    does so on that result, and when not; `filled` are arrays of which nothing is
+    written over.
     """
     found: dict[gast.AST, bool] = {}
+    straight = set(fn.body)
 
     def transfer(stmt: gast.AST, reached: set[str]) -> None:
         if isinstance(stmt, gast.Return) and stmt.value is not None:
@@ -183,17 +208,29 @@ def _unreached(
             root = op.operands[0]
             if root in reached:
                 reached.update(op.operands)
-                if isinstance(stmt, gast.Assign):
+                if isinstance(stmt, gast.Assign) and root not in filled:
                     reached.add(_overwritten(root))
             return
         written = set(grammar.writes(stmt))
         is_reached = any(
             n in reached and _overwritten(n) not in reached for n in written
         )
-        reached -= written | {*map(_overwritten, written)}
-        if op is not None:
-            found[stmt] = not is_reached
-            reached.update(plain(op, is_reached))
+        arms = [f for f in reached if isinstance(f, tuple) and f[0] in written]
+        reached -= written | {*map(_overwritten, written), *arms}
+        if op is None:
+            return
+        found[stmt] = not is_reached
+        reached.update(plain(op, is_reached))
+        if stmt not in straight:
+            return
+        # On either arm of a choice: the part that one leaves out, the other has.
+        facts = {(n, *arm[1:]) for arm in arms for n in plain(op, True)}
+        if is_reached and is_one_of(op, {np.where}):
+            facts |= {(n, stmt, p) for p in "xy" for n in atoms(op.arguments.get(p))}
+        reached |= facts
+        reached.update(
+            n for n, at, p in facts if {(n, at, "x"), (n, at, "y")} <= reached
+        )
 
     dataflow.Backward(transfer).run(fn.body, set())
     return {s for s, unreached in found.items() if unreached}

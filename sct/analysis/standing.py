@@ -50,7 +50,7 @@ def standing(
     dict
         Name → the statement, in a loop, that stores it.
     """
-    walk = _Walk(fn)
+    walk = Accesses(fn)
     found: dict[str, gast.Assign] = {}
     for stmt, at in walk.candidates:
         place, name = stmt.targets[0], stmt.value.id
@@ -90,7 +90,7 @@ def untouched(
     dict
         ``t = copy[i]`` → ``original[i]``, for those that are written over later.
     """
-    walk = _Walk(fn)
+    walk = Accesses(fn)
     found: dict[gast.AST, gast.Subscript] = {}
     for stmt, at in walk.readings:
         part = stmt.value
@@ -110,7 +110,7 @@ def untouched(
     return found
 
 
-class _Walk:
+class Accesses:
     """Who binds names, and who writes into arrays, in which loops."""
 
     def __init__(self, fn: gast.FunctionDef):

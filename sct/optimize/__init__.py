@@ -22,6 +22,7 @@ from sct.optimize.facts import Facts
 from sct.optimize.fold import fold
 from sct.optimize.inline import inline, text_width
 from sct.optimize.propagate import copies
+from sct.optimize.stores import stores
 
 __all__ = ["Facts", "optimize"]
 
@@ -55,7 +56,7 @@ def optimize(
     def inlined(fn, facts):
         return inline(fn, facts, width)
 
-    return _fixpoint(fn, (inlined, copies, fold, cse, dead_code), facts)
+    return _fixpoint(fn, (inlined, copies, fold, cse, dead_code, stores), facts)
 
 
 def _fixpoint(fn: gast.FunctionDef, passes: tuple, facts: Facts) -> gast.FunctionDef:

@@ -127,6 +127,16 @@ class Program:
             f"touch({x})",
         )
 
+    def twice(self, indent: str, level: int, loop: bool) -> None:
+        """Store into a place of an adjoint and add to it, soon after."""
+        x, place = self.pick("w_bar", "u_bar"), self.pick("0", "1:3", "2")
+        kept = self.pick("0.0", "0.0", f"{self.pick(*self.SCALARS)} * t")
+        self.lines.append(f"{indent}{x}[{place}] = {kept}")
+        for _ in range(self.random.randrange(3)):
+            self.statement(indent, level, loop)
+        sign = self.pick("+", "-")
+        self.lines.append(f"{indent}{x}[{place}] {sign}= {self.pick('s', 'q')} * r")
+
     def statement(self, indent: str, level: int, loop: bool) -> None:
         kind = self.random.randrange(16)
         x, s = self.pick(*self.ARRAYS), self.pick(*self.SCALARS)
@@ -144,6 +154,8 @@ class Program:
             return self.stack(indent, x, s)
         elif kind == 13:
             line = self.pick(f"note({s})", f"{x}[0:2] = {self.pick(*self.ARRAYS)}[2:4]")
+        elif kind == 14 and level and self.random.random() < 0.4:
+            return self.twice(indent, level, loop)
         elif kind == 14 and level:
             self.lines.append(f"{indent}if {s} > {self.pick(*self.SCALARS)}:")
             self.block(indent + "    ", level - 1, True)

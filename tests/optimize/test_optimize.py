@@ -13,6 +13,7 @@ from sct.optimize.dead_code import dead_code
 from sct.optimize.fold import fold
 from sct.optimize.inline import inline
 from sct.optimize.propagate import copies
+from sct.optimize.stores import stores
 
 from .programs import Program, facts, function, normal, run_recorded, text
 
@@ -22,6 +23,7 @@ PASSES = {
     "fold": fold,
     "cse": cse,
     "dead_code": dead_code,
+    "stores": stores,
 }
 
 

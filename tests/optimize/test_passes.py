@@ -11,6 +11,7 @@ from sct.optimize.dead_code import dead_code
 from sct.optimize.fold import fold
 from sct.optimize.inline import inline
 from sct.optimize.propagate import copies
+from sct.optimize.stores import stores
 
 from .programs import facts, function, normal, text
 
@@ -282,3 +283,55 @@ def test_what_reads_itself_is_no_copy():
         space = dict(values)
         exec("\n".join(text(fn).replace("    ", "").split("\n")[1:]), space)
         assert space["z"] == 2.0 * np.sin(0.7) * -1.3
+
+
+ARRAY = "z_bar = np.zeros(3)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        # Cleared, and then added to.
+        ("z_bar[n] = 0.0\nz_bar[n] += out_bar * y", "z_bar[n] = out_bar * y"),
+        ("z_bar[n] = 0.0\nz_bar[n] -= out_bar * y", "z_bar[n] = -(out_bar * y)"),
+        (
+            "z_bar[1:] = 0.0\n'L2: s'\nx_bar = out_bar * y\nz_bar[1:] += x_bar * y",
+            "'L2: s'\nx_bar = out_bar * y\nz_bar[1:] = x_bar * y",
+        ),
+        # Stored, and added to at once.
+        (
+            "z_bar[1:] = out_bar * y\nz_bar[1:] -= out_bar * x\nz_bar[1:] += x * y",
+            "z_bar[1:] = out_bar * y - out_bar * x + x * y",
+        ),
+    ],
+)
+def test_stores_join(before, expected):
+    end = "\nreturn z_bar"
+    assert after(stores, ARRAY + before + end) == normal(body(ARRAY + expected + end))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # Another place, or one that may overlap.
+        "z_bar[n] = 0.0\nz_bar[n - 1] += out_bar * y",
+        "z_bar[1:] = 0.0\nz_bar[:-1] += out_bar * y\nz_bar[1:] += out_bar * y",
+        # Read before it is added to, by the name or by a view.
+        "z_bar[n] = 0.0\nx_bar = z_bar * y\nz_bar[n] += x_bar * y",
+        "z_bar[n] = 0.0\nz_bar[n] += out_bar * z_bar[n]",
+        "t = z_bar[1:]\nz_bar[n] = 0.0\nx_bar = t * y\nz_bar[n] += x_bar * y",
+        # The index means something else by then.
+        "z_bar[n] = 0.0\nn = n + 1\nz_bar[n] += out_bar * y",
+        # Not on every path, or not here.
+        "z_bar[n] = 0.0\nif y > 0:\n    z_bar[n] += out_bar * y",
+        "z_bar[n] = 0.0\nfor k in range(n):\n    z_bar[k] += x\nz_bar[n] += y * x",
+        # What is stored may change before the sum, or be an array of its own.
+        "z_bar[n] = x[0] * y\nx_bar = out_bar * y\nz_bar[n] += out_bar * y",
+        "z_bar[n] = 0.0\nz_bar[n] += y",
+        # No sum.
+        "z_bar[n] = 0.0\nz_bar[n] *= out_bar * y",
+    ],
+)
+def test_stores_leave(lines):
+    whole = ARRAY + lines + "\nreturn z_bar"
+    assert after(stores, whole) == normal(body(whole))
