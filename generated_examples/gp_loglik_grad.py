@@ -33,8 +33,7 @@ def gp_loglik_grad(length, noise, x, y, *, out_bar=1.0):
     # Backward sweep.
     # L45: return -0.5 * alpha @ alpha - np.sum(np.log(np.diag(chol)))
     chol_bar = diag_adjoint(-out_bar / diag, chol)
-    prod_bar = matmul_adjoint_a(out_bar, prod, alpha)
-    alpha_bar = matmul_adjoint_b(out_bar, prod, alpha) - 0.5 * prod_bar
+    alpha_bar = out_bar * prod - 0.5 * out_bar * alpha
     # L44: alpha = np.linalg.solve(chol, y)
     chol_bar += solve_adjoint_a(alpha_bar, alpha, chol, y)
     # L43: chol = np.linalg.cholesky(k)
@@ -89,40 +88,6 @@ def diag_adjoint(g, v, k=0):
     return diagonal_adjoint(g, v, k)
 
 
-def matmul_adjoint_a(g, a, b):
-    """The adjoint of `a` in ``a @ b``, whatever the ranks."""
-    b = b if hasattr(b, "ndim") else np.array(b)
-    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
-        g = sum_to_product(g, a, b)
-    if b.ndim == 2:
-        a_bar = b @ g if a.ndim == 1 else g @ b.T
-    elif b.ndim == 1:
-        a_bar = g * b if a.ndim == 1 else g[..., None] * b
-    elif a.ndim == 1:
-        a_bar = (g[..., None, :] @ np.swapaxes(b, -1, -2))[..., 0, :]
-    else:
-        a_bar = g @ np.swapaxes(b, -1, -2)
-    return a_bar if b.ndim < 3 and a_bar.dtype is a.dtype else unbroadcast(a_bar, a)
-
-
-def matmul_adjoint_b(g, a, b):
-    """The adjoint of `b` in ``a @ b``, whatever the ranks."""
-    a = a if hasattr(a, "ndim") else np.array(a)
-    if b.ndim > 2 or getattr(g, "shape", ()) != a.shape[:-1] + b.shape[1:]:
-        g = sum_to_product(g, a, b)
-    if a.ndim == 2 and b.ndim < 3:
-        b_bar = a.T @ g
-    elif a.ndim == 1:
-        b_bar = g * a if b.ndim == 1 else g[..., None, :] * a[:, None]
-    elif b.ndim > 2:
-        b_bar = np.swapaxes(a, -1, -2) @ g
-    else:
-        count = size_along(g, tuple(range(a.ndim - 1)))
-        rows = np.reshape(a, (count, a.shape[-1]))
-        b_bar = rows.T @ np.reshape(g, (count, *b.shape[1:]))
-    return b_bar if b.ndim < 3 and b_bar.dtype is b.dtype else unbroadcast(b_bar, b)
-
-
 def solve_adjoint_a(g, y, a, b):
     """The adjoint of `a` in ``y = np.linalg.solve(a, b)``."""
     transposed = np.swapaxes(a, -1, -2)
@@ -135,16 +100,18 @@ def solve_adjoint_a(g, y, a, b):
 
 def unbroadcast(g, x):
     """Return `g` summed or spread to the shape of `x`, no wider in dtype than `x`."""
-    if type(g) is type(x) and (
-        type(x) in (float, complex) or g.shape == x.shape and g.dtype is x.dtype
-    ):
-        return g
+    kind = type(x)
+    if type(g) is kind:
+        if kind is float or kind is complex:
+            return g
+        if g.shape == x.shape and g.dtype is x.dtype:
+            return g
     shape = getattr(x, "shape", ())
     given = getattr(g, "shape", ())
     if given != shape:
         lead = len(given) - len(shape)
         axes = tuple(
-            i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n
+            [i for i, n in enumerate(given) if i < lead or shape[i - lead] == 1 != n]
         )
         if not shape:
             g = g.sum()
@@ -208,23 +175,6 @@ def diagonal_adjoint(g, a, offset=0, axis1=0, axis2=1):
     i = np.arange(np.shape(g)[-1])
     rows[..., i + max(-offset, 0), i + max(offset, 0)] = g
     return a_bar
-
-
-def sum_to_product(g, a, b):
-    """Return `g` summed to the shape of ``a @ b``, from which it was broadcast."""
-    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + a.shape[-2:-1]
-    shape = stack + b.shape[-1:] if b.ndim > 1 else stack
-    return g if np.shape(g) == shape else unbroadcast(g, np.empty(shape, g.dtype))
-
-
-def size_along(a, axis):
-    """The number of elements of `a` along an axis or several."""
-    shape = np.shape(a)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    size = 1
-    for i in axes:
-        size *= shape[i]
-    return size
 
 
 def sum_along(g, axes):
