@@ -42,10 +42,10 @@ def swing(x: float, v: float, n: int) -> float:
     return x * x
 """
 ORDER = """
-api operators control transform deferred check cli store module arguments errors
+api operators control transform deferred check testing cli store module arguments errors
 parse resolve entry normalise fence hooks outline imports generators iterators edits
-stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate exits anf
-lives
+stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate
+exits anf lives
 lift writeout understanding meanings classes objects attributes beyond sums
 containers components unroll specialise known operations refusals structures
 inplace sharing views reuse prepare

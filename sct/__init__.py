@@ -1,5 +1,6 @@
 """sct: derivatives you can read."""
 
+from sct import testing
 from sct.api import grad, jvp, value_and_grad, vjp
 from sct.check import check_grads
 from sct.control import checkpoint, checkpointed, grad_of
@@ -63,6 +64,7 @@ __all__ = [
     "spec",
     "stop_gradient",
     "tangent",
+    "testing",
     "value_and_grad",
     "vjp",
 ]

@@ -756,7 +756,8 @@ class _Line:
             coming = self._widen(target, coming, result)
             parts = self._parts(op, bar, grammar.name(target), active)
         if op.rule.pointwise:
-            parts = [self._unbroadcast(part, result) for part in parts]
+            widens = op.rule.widens
+            parts = [self._unbroadcast(part, result, widens) for part in parts]
         self._contribute_all(parts, {target: coming})
 
     def _takes_all(self, name: str, target: str, coming: Fact) -> bool:
@@ -923,10 +924,10 @@ class _Line:
         own = self.fact(name).shape
         return own != result.shape and normal(own | fact.shape) != result.shape
 
-    def _unbroadcast(self, part, result: Fact):
+    def _unbroadcast(self, part, result: Fact, widens: bool = False):
         name, value, fact = part
         own = self.fact(name)
-        if own.shape == result.shape:
+        if own.shape == result.shape and not widens:
             return name, value, fact
         if name in self.context.passing and result.shape <= fact.shape:
             self.owner.passed.add(name)

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 import gast
 
 from sct import grammar, templates
+from sct.resolve import hashable
 from sct.runtime_reductions import put_back
 from sct.templates import Rule
 
@@ -280,7 +281,8 @@ def _denoted(func: gast.AST, space: Mapping[str, object]) -> object:
 
 def _leave_out_defaults(call: gast.Call, callee: object) -> None:
     """What a parameter is by default need not be said: ``np.sum(x, None)``."""
-    defaults = _default_arguments(callee) if callable(callee) else ()
+    known = callable(callee) and hashable(callee)
+    defaults = _default_arguments(callee) if known else ()
     while call.args and len(call.args) <= len(defaults):
         value, default = _value(call.args[-1], {}), defaults[len(call.args) - 1]
         if value is None or default is None or type(value[0]) is not type(default[0]):

@@ -27,7 +27,7 @@ from sct.analysis.masks import is_mask
 from sct.arguments import parameter_names
 from sct.names import Names
 from sct.operations import Operation
-from sct.resolve import MISSING
+from sct.resolve import MISSING, hashable
 
 DISPATCHED = (type(np.sum), type(np.dot))
 AT = {
@@ -370,4 +370,4 @@ def takes_arrays(callee: object) -> bool:
 
 
 def _hashable(callee: object) -> bool:
-    return getattr(callee, "__hash__", None) is not None
+    return hashable(callee)

@@ -19,7 +19,7 @@ from sct.helpers import HELPERS, is_helper
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, classify, unwrap
 from sct.questions import about_functions
-from sct.resolve import MISSING
+from sct.resolve import MISSING, hashable
 from sct.templates.array_api import role
 
 PURE_BUILTINS = {
@@ -59,15 +59,18 @@ def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
         return _is_stack_method(op.node)
     if role(callee):
         return True
+    if not hashable(callee):
+        # A compiled function of another library, with a rule or without.
+        return op.kind == "rule"
     if callee in CHECKS:
         return False
     if isinstance(callee, type) and issubclass(callee, BaseException):
         return True
-    if op.kind == "rule" and callee.__hash__ is not None:
+    if op.kind == "rule":
         return op.rule.kind != "zero" or not _draws(callee)
-    if callee.__hash__ is not None and callee in IMPURE:
+    if callee in IMPURE:
         return False
-    if callee.__hash__ is not None and callee in PURE_BUILTINS:
+    if callee in PURE_BUILTINS:
         return True
     if op.rule is not None:
         return not _draws(callee)

@@ -155,6 +155,15 @@ def _is_distribution(owner: object) -> bool:
     return module.startswith("scipy.stats.") and not isinstance(owner, tuple)
 
 
+def hashable(obj: object) -> bool:
+    """Whether an object may be looked for in sets; its class need not know."""
+    try:
+        hash(obj)
+    except TypeError:
+        return False
+    return True
+
+
 def canonical(obj: object) -> str:
     """The name by which messages call an object, such as ``numpy.linalg.norm``.
 

@@ -62,6 +62,28 @@ def normal_adjoint_cov(g, x, mean, cov):
     return np.trace(cov_bar) if np.ndim(cov) == 0 else np.diag(cov_bar)
 
 
+def normal_tangent_x(x_dot, y, x, mean, cov):
+    """The change of ``y = multivariate_normal.logpdf(x, mean, cov)`` with `x`."""
+    rows = normal_scores(1.0, x, mean, cov)
+    return np.reshape(np.sum(rows * np.reshape(x_dot, np.shape(rows)), 1), np.shape(y))
+
+
+def normal_tangent_mean(mean_dot, y, x, mean, cov):
+    """The change of ``y = multivariate_normal.logpdf(x, mean, cov)`` with `mean`."""
+    rows = normal_scores(1.0, x, mean, cov)
+    return -np.reshape(np.sum(rows * np.reshape(mean_dot, (-1,)), 1), np.shape(y))
+
+
+def normal_tangent_cov(cov_dot, y, x, mean, cov):
+    """The change of ``y = multivariate_normal.logpdf(x, mean, cov)`` with `cov`."""
+    matrix = normal_rows(x, mean, cov)[1]
+    change = cov_dot if np.ndim(cov) == 2 else cov_dot * np.eye(np.shape(matrix)[0])
+    rows = normal_scores(1.0, x, mean, cov)
+    squares = np.sum(rows @ change * rows, 1)
+    trace = np.trace(np.linalg.solve(matrix, change))
+    return np.reshape(0.5 * (squares - trace), np.shape(y))
+
+
 def dirichlet_rows(x, alpha):
     """The coordinates of the points of a Dirichlet distribution, the last included."""
     if np.shape(x)[0] == np.shape(alpha)[0]:
@@ -83,3 +105,18 @@ def dirichlet_adjoint_alpha(g, x, alpha):
     logs = np.log(dirichlet_rows(x, alpha))
     means = special.digamma(alpha) - special.digamma(np.sum(alpha))
     return np.sum(np.reshape(g * logs, (np.size(alpha), -1)), 1) - np.sum(g) * means
+
+
+def dirichlet_tangent_x(x_dot, x, alpha):
+    """The change of ``stats.dirichlet.logpdf(x, alpha)`` with `x`."""
+    rows, rows_dot = dirichlet_rows(x, alpha), x_dot
+    if np.shape(x)[0] != np.shape(alpha)[0]:
+        rows_dot = np.concatenate([x_dot, -np.sum(x_dot, axis=0, keepdims=True)])
+    return np.sum(((alpha - 1.0) / rows.T).T * rows_dot, axis=0)
+
+
+def dirichlet_tangent_alpha(alpha_dot, x, alpha):
+    """The change of ``stats.dirichlet.logpdf(x, alpha)`` with `alpha`."""
+    logs = np.log(dirichlet_rows(x, alpha))
+    means = special.digamma(alpha) - special.digamma(np.sum(alpha))
+    return np.sum(alpha_dot * (logs.T - means), axis=-1)

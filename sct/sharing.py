@@ -28,7 +28,7 @@ from sct.names import Names, used_names
 from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
 from sct.questions import about_functions
-from sct.resolve import MISSING
+from sct.resolve import MISSING, hashable
 from sct.stacks import popped
 from sct.structures import lists_only, structures
 
@@ -449,7 +449,7 @@ def _sources(value: gast.AST, classify) -> set[str]:
         # What items are sorted by is no part of them.
         given = [k.value for k in value.keywords if k.arg != "key"]
         parts = [*(op.inputs or value.args), *given]
-        if op.kind == "rule" and op.callee in OF_FIRST:
+        if op.kind == "rule" and hashable(op.callee) and op.callee in OF_FIRST:
             # The others are shapes and axes.
             parts = parts[:1]
         if op.callee is MISSING:

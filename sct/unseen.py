@@ -13,7 +13,7 @@ from sct.classes import LIBRARIES
 from sct.errors import unsupported
 from sct.operations import Resolver, unwrap
 from sct.refusals import COMPLEX, IN_PLACE, JOINED, MANAGED, SHARED, WRITES, refusal
-from sct.resolve import MISSING
+from sct.resolve import MISSING, hashable
 from sct.sharing import writes_into
 
 
@@ -55,7 +55,7 @@ def refuse_unknown_effects(
         if not isinstance(op.node, gast.Call) or op.kind == "hook":
             continue
         if varied and context.complexes & set(varied):
-            known = op.callee.__hash__ is not None and op.callee not in REFUSED
+            known = hashable(op.callee) and op.callee not in REFUSED
             if op.kind == "call" or not known:
                 raise unsupported(context.source, op.node, "this call", *COMPLEX)
         if any(op.callee is check for check in purity.CHECKS):

@@ -72,7 +72,7 @@ store
 transform
 api
 operators
-check cli
+check cli testing
 __init__
 __main__
 """

@@ -11,7 +11,7 @@ from sct import runtime, runtime_rules
 from sct.analysis.shapes import REDUCTIONS, TO_SCALAR, pointwise
 from sct.helpers import NEW
 from sct.operations import Operation
-from sct.resolve import MISSING
+from sct.resolve import MISSING, hashable
 
 FRESH = {
     np.matmul, np.outer, np.cross, np.kron, np.concatenate, np.stack, np.hstack,
@@ -59,7 +59,7 @@ def is_fresh(op: Operation) -> bool:
     if callee is MISSING:
         func = getattr(op.node, "func", None)
         return isinstance(func, gast.Attribute) and func.attr == "copy"
-    if callee.__hash__ is None or callee in UNCHANGED or "copy" in op.keywords:
+    if not hashable(callee) or callee in UNCHANGED or "copy" in op.keywords:
         return False
     declared = op.rule is not None and op.rule.fresh
     return declared or pointwise(op) or callee in FRESH or callee in NEW

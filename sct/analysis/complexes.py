@@ -24,7 +24,7 @@ from sct.helpers import is_helper
 from sct.normalise import normalise
 from sct.operations import UNDIFFERENTIATED, Operation, unwrap
 from sct.questions import about_functions
-from sct.resolve import MISSING, Scope
+from sct.resolve import MISSING, Scope, hashable
 
 COMPLEX = {complex, np.complex64, np.complex128}
 ATTRIBUTES = {"complex64", "complex128", "cdouble", "csingle", "fft"}
@@ -58,10 +58,10 @@ def complex_names(
     found: set[str] = set()
     for stmt, op in operations.items():
         targets = {*grammar.writes(stmt), *grammar.mutates(stmt)}
-        hashable = op.callee.__hash__ is not None
-        if hashable and op.callee in ASKING:
+        known = hashable(op.callee)
+        if known and op.callee in ASKING:
             found.update(n for n in op.operands if n in local)
-        real = hashable and op.callee in REAL
+        real = known and op.callee in REAL
         if not targets or real or isinstance(op.node, UNDIFFERENTIATED):
             continue
         called = op.kind == "call" and makes_complex(unwrap(op.callee))

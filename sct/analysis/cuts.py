@@ -31,7 +31,7 @@ from sct.analysis.shapes import pointwise
 from sct.analysis.standing import Accesses
 from sct.arguments import parameter_names
 from sct.operations import Operation, atoms
-from sct.resolve import MISSING
+from sct.resolve import MISSING, hashable
 
 # What of an operand these do not choose gets the adjoint 0.
 CHOOSING = {
@@ -294,4 +294,4 @@ def _finite(value: object) -> bool:
 
 def is_one_of(op: Operation, functions: set) -> bool:
     """Whether an operation calls one of `functions`."""
-    return op.callee.__hash__ is not None and op.callee in functions
+    return hashable(op.callee) and op.callee in functions

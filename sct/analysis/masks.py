@@ -10,6 +10,7 @@ import numpy as np
 from sct import grammar, runtime_rules
 from sct.arguments import parameter_names
 from sct.operations import Operation
+from sct.resolve import hashable
 
 MASKS = {
     np.isnan, np.isfinite, np.isinf, np.logical_and, np.logical_or, np.logical_not,
@@ -47,4 +48,4 @@ def masks(fn: gast.FunctionDef, operations: Mapping[gast.AST, Operation]) -> set
 
 
 def _one_of(op: Operation, functions: set) -> bool:
-    return op.callee.__hash__ is not None and op.callee in functions
+    return hashable(op.callee) and op.callee in functions

@@ -25,6 +25,7 @@ import numpy as np
 from sct import grammar, runtime
 from sct.analysis import dataflow
 from sct.operations import Operation
+from sct.resolve import hashable
 
 Shape = frozenset
 SCALAR: Shape = frozenset()
@@ -273,7 +274,7 @@ class Inference:
         first = facts[0] if facts else NUMBER
         if op.kind == "copy":
             return env.get(op.operands[0]) or own
-        if callee is None or callee.__hash__ is None:
+        if callee is None or not hashable(callee):
             return own
         if callee in TO_INTEGER and len(facts) == 1 and not keywords:
             return INTEGER
@@ -302,6 +303,9 @@ class Inference:
         if callee in (runtime.zero_like, runtime.zero_structure):
             return first
         if facts and (pointwise(op) or callee in POINTWISE):
+            if op.kind == "rule":
+                # Arguments given by keyword are operands as well.
+                facts = [self.fact(a, env) for a in op.arguments.values()]
             both = broadcast(*facts)
             if callee in INTEGRAL and all(f.integer for f in facts):
                 return Fact(both.shape, both.rank, True, both.array)

@@ -106,6 +106,7 @@ class Rule:
     singular: str = ""
     result: str = ""
     fresh: bool = False
+    widens: bool = False
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -304,7 +305,10 @@ def adjoint(
 
 
 def elementwise(
-    *primals: object, wrt: tuple[str, ...] | None = None, singular: str = ""
+    *primals: object,
+    wrt: tuple[str, ...] | None = None,
+    singular: str = "",
+    widens: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ...)`` returning the partials of `primals`.
 
@@ -315,7 +319,7 @@ def elementwise(
     wrt : tuple of str, optional
         The parameters whose partial is returned, in order.  By default those without
         a default value.
-    singular : str, optional
+    singular, widens
         As in `Rule`.
 
     Raises
@@ -334,6 +338,7 @@ def elementwise(
                 _differentiable(function, wrt),
                 pointwise=True,
                 singular=singular,
+                widens=widens,
             )
         return function
 

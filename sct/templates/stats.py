@@ -18,13 +18,18 @@ from sct.runtime_special import betainc_in_a, gammainc_in_a
 from sct.runtime_stats import (
     dirichlet_adjoint_alpha,
     dirichlet_adjoint_x,
+    dirichlet_tangent_alpha,
+    dirichlet_tangent_x,
     normal_adjoint_cov,
     normal_adjoint_mean,
     normal_adjoint_x,
+    normal_tangent_cov,
+    normal_tangent_mean,
+    normal_tangent_x,
     t_cdf_in_df,
 )
 
-from .registry import adjoint, elementwise
+from .registry import adjoint, elementwise, tangent
 
 helpers.add(
     runtime_stats,
@@ -512,3 +517,37 @@ def dirichlet_pdf(out, x, alpha, *, out_bar):
     x_bar = dirichlet_adjoint_x(out * out_bar, x, alpha)
     alpha_bar = dirichlet_adjoint_alpha(out * out_bar, x, alpha)
     return x_bar, alpha_bar
+
+
+@tangent(stats.multivariate_normal.logpdf)
+def multivariate_normal_logpdf_tangent(
+    out, x, mean=None, cov=1.0, *, x_dot, mean_dot, cov_dot
+):
+    from_x = normal_tangent_x(x_dot, out, x, mean, cov)
+    from_mean = normal_tangent_mean(mean_dot, out, x, mean, cov)
+    from_cov = normal_tangent_cov(cov_dot, out, x, mean, cov)
+    return from_x, from_mean, from_cov
+
+
+@tangent(stats.multivariate_normal.pdf)
+def multivariate_normal_pdf_tangent(
+    out, x, mean=None, cov=1.0, *, x_dot, mean_dot, cov_dot
+):
+    from_x = out * normal_tangent_x(x_dot, out, x, mean, cov)
+    from_mean = out * normal_tangent_mean(mean_dot, out, x, mean, cov)
+    from_cov = out * normal_tangent_cov(cov_dot, out, x, mean, cov)
+    return from_x, from_mean, from_cov
+
+
+@tangent(stats.dirichlet.logpdf)
+def dirichlet_logpdf_tangent(out, x, alpha, *, x_dot, alpha_dot):
+    from_x = dirichlet_tangent_x(x_dot, x, alpha)
+    from_alpha = dirichlet_tangent_alpha(alpha_dot, x, alpha)
+    return from_x, from_alpha
+
+
+@tangent(stats.dirichlet.pdf)
+def dirichlet_pdf_tangent(out, x, alpha, *, x_dot, alpha_dot):
+    from_x = out * dirichlet_tangent_x(x_dot, x, alpha)
+    from_alpha = out * dirichlet_tangent_alpha(alpha_dot, x, alpha)
+    return from_x, from_alpha

@@ -107,7 +107,7 @@ SPECIAL = [
     *[
         Row(f, (n, between(-1.0, 1.0, 3)))
         for f in those(
-            "eval_legendre legendre_p eval_chebyt eval_chebyu eval_laguerre "
+            "eval_legendre eval_chebyt eval_chebyu eval_laguerre "
             "eval_hermite eval_hermitenorm"
         )
         for n in (0, 1, 2, 5)
