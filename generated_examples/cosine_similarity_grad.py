@@ -14,6 +14,7 @@ __all__ = ["cosine_similarity_grad"]
 def cosine_similarity_grad(a, b, *, out_bar=1.0):
     """Return ``(a_bar, b_bar)``: the gradient in `a` and `b`, scaled by `out_bar`."""
     check_inexact(a=a, b=b)
+    check_no_complex(a=a, b=b)
 
     # Forward sweep.
     matmul = a @ b
@@ -44,6 +45,19 @@ def check_inexact(**arguments):
             remedy = f"pass np.array({name}, dtype=float)"
         message = f"{name} is {describe(x)}: derivatives need floats; {remedy}"
         raise TypeError(message)
+
+
+def check_no_complex(**arguments):
+    """Raise where an argument is complex, for which something else would be right."""
+    for name, x in arguments.items():
+        if (
+            isinstance(x, complex)
+            or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+        ):
+            raise TypeError(
+                f"{name} is {describe(x)}, and was taken for real: give examples with "
+                f"like=, or annotate it, as `{name}: complex` or with np.complex128"
+            )
 
 
 def check_scalar_result(function, out):

@@ -17,6 +17,7 @@ def gp_loglik_grad(length, noise, x, y, *, out_bar=1.0):
     Held constant: `x`, `y`.
     """
     check_inexact(length=length, noise=noise)
+    check_no_complex(length=length, noise=noise, x=x)
 
     # Forward sweep.
     gap = x[:, None] - x[None, :]
@@ -59,6 +60,19 @@ def check_inexact(**arguments):
             remedy = f"pass np.array({name}, dtype=float)"
         message = f"{name} is {describe(x)}: derivatives need floats; {remedy}"
         raise TypeError(message)
+
+
+def check_no_complex(**arguments):
+    """Raise where an argument is complex, for which something else would be right."""
+    for name, x in arguments.items():
+        if (
+            isinstance(x, complex)
+            or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+        ):
+            raise TypeError(
+                f"{name} is {describe(x)}, and was taken for real: give examples with "
+                f"like=, or annotate it, as `{name}: complex` or with np.complex128"
+            )
 
 
 def check_scalar_result(function, out):

@@ -17,6 +17,7 @@ def huber_loss_grad(w, x, y, delta, *, out_bar=1.0):
     Held constant: `x`, `y`, `delta`.
     """
     check_inexact(w=w)
+    check_no_complex(w=w, x=x, y=y)
 
     # Forward sweep.
     r = x @ w - y
@@ -50,6 +51,19 @@ def check_inexact(**arguments):
             remedy = f"pass np.array({name}, dtype=float)"
         message = f"{name} is {describe(x)}: derivatives need floats; {remedy}"
         raise TypeError(message)
+
+
+def check_no_complex(**arguments):
+    """Raise where an argument is complex, for which something else would be right."""
+    for name, x in arguments.items():
+        if (
+            isinstance(x, complex)
+            or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+        ):
+            raise TypeError(
+                f"{name} is {describe(x)}, and was taken for real: give examples with "
+                f"like=, or annotate it, as `{name}: complex` or with np.complex128"
+            )
 
 
 def matmul_adjoint_b(g, a, b):

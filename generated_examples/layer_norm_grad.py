@@ -17,6 +17,7 @@ def layer_norm_grad(x, gain, shift, eps=1e-05, *, out_bar=1.0):
     Held constant: `eps`.
     """
     check_inexact(x=x, gain=gain, shift=shift)
+    check_no_complex(x=x)
 
     # Forward sweep.
     mean = np.mean(x, axis=-1, keepdims=True)
@@ -69,6 +70,19 @@ def check_inexact(**arguments):
             remedy = f"pass np.array({name}, dtype=float)"
         message = f"{name} is {describe(x)}: derivatives need floats; {remedy}"
         raise TypeError(message)
+
+
+def check_no_complex(**arguments):
+    """Raise where an argument is complex, for which something else would be right."""
+    for name, x in arguments.items():
+        if (
+            isinstance(x, complex)
+            or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+        ):
+            raise TypeError(
+                f"{name} is {describe(x)}, and was taken for real: give examples with "
+                f"like=, or annotate it, as `{name}: complex` or with np.complex128"
+            )
 
 
 def size_along(a, axis):

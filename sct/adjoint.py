@@ -94,6 +94,8 @@ class Derived:
         The keyword by which `bwd` takes the tape.
     seed : str
         The keyword by which they take the adjoint of the result.
+    reals : frozenset of str
+        The parameters that are taken for real.
     jvp : str
         In forward mode, the function that gives value and tangent.
     dots : dict
@@ -108,6 +110,7 @@ class Derived:
     bwd: str = ""
     tape: str = "tape"
     seed: str = "out_bar"
+    reals: frozenset[str] = frozenset()
     jvp: str = ""
     dots: Mapping[str, str] = field(default_factory=dict)
     implicit: bool = False
@@ -135,12 +138,22 @@ class Context:
     cuts: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
     squares: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
     standing: dict[str, gast.Assign] = field(default_factory=dict)
+    # The names whose adjoints or tangents hold because they are real.
+    reals: set[str] = field(default_factory=set)
     untouched: dict[gast.AST, gast.Subscript] = field(default_factory=dict)
 
     @property
     def structures(self) -> set[str]:
         """The names that hold containers or objects, or may."""
         return self.containers.all
+
+    def may_be_complex(self, node: gast.AST) -> bool:
+        """Whether an operand may be complex; if not, it must be real."""
+        named = set(atoms(node))
+        if named & self.complexes:
+            return True
+        self.reals |= named
+        return False
 
     def squared(self, node: gast.AST, stmt: gast.AST) -> bool:
         """Whether an operand of a root certainly is a sum of squares."""
@@ -785,7 +798,7 @@ class _Line:
             values,
             wanted,
             rank=lambda node: self._rank(op, node, out),
-            is_complex=lambda node: bool(set(atoms(node)) & self.context.complexes),
+            is_complex=self.context.may_be_complex,
             nearer=self._nearer,
             fresh=lambda wish: self.owner._fresh(self._local(wish, op)),
             is_square=lambda node: self.context.squared(node, self.step.stmt),

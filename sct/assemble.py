@@ -167,6 +167,10 @@ class Assembly:
             before.append(self._check("check_inexact", [], rest))
         if self.work.program.holomorphic:
             before.append(self._check("check_complex", [], list(self.work.wrt)))
+        reals = self.work.taken_for_real()
+        if reals:
+            ordered = [p for p in parameter_names(self.work.fn) if p in reals]
+            before.append(self._check("check_no_complex", [], ordered))
         return before
 
     def _fitting(self) -> list[gast.AST]:

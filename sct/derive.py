@@ -17,6 +17,7 @@ import builtins
 import functools
 import importlib
 import types
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import gast
@@ -29,8 +30,9 @@ from sct.analysis.activity import activity
 from sct.analysis.aliases import is_fresh
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.calls import result_fact
-from sct.analysis.complexes import complex_names
-from sct.analysis.cuts import cuts
+from sct.analysis.complexes import REFUSED, complex_names, taken_for_real
+from sct.analysis.complexes import declared as declared_complex
+from sct.analysis.cuts import cuts, is_one_of
 from sct.analysis.passing import passing
 from sct.analysis.shapes import (
     NUMBER,
@@ -96,6 +98,30 @@ SUFFIX = {
 }
 
 
+@dataclass(frozen=True)
+class Given:
+    """What a call says of the parameters of the function.
+
+    Attributes
+    ----------
+    statics : tuple of pairs
+        Those that are objects known while transforming, and these.
+    complexes : frozenset of str
+        Those that may be complex.
+    """
+
+    statics: tuple[tuple[str, object], ...] = ()
+    complexes: frozenset[str] = frozenset()
+
+    def among(self, names: Collection[str]) -> Given:
+        """What is said of some parameters."""
+        statics = tuple((n, f) for n, f in self.statics if n in names)
+        return Given(statics, self.complexes & set(names))
+
+
+GIVEN = Given()
+
+
 class Program:
     """The emitted functions of one module.
 
@@ -148,8 +174,8 @@ class Program:
         """
         normal = entry(function, wrt)
         if mode == "jvp":
-            return self.with_tangent(normal, wrt, (), False).jvp
-        key = (normal, wrt, (), False)
+            return self.with_tangent(normal, wrt, inner=False).jvp
+        key = (normal, wrt, GIVEN, False)
         name = self.reserve(f"{normal.source.name}_{SUFFIX[mode]}", normal)
         self.units[name] = None
         self.running[key] = self.split_names(normal, wrt)
@@ -157,7 +183,7 @@ class Program:
             self,
             normal,
             wrt,
-            (),
+            GIVEN,
             mode=mode,
             single=single,
             aux=aux,
@@ -165,7 +191,7 @@ class Program:
         unit = Assembly(work).joint(name)
         derived = self.running.pop(key)
         if key in self.recursive:
-            self.sweeps_apart(normal, wrt, (), derived)
+            self.sweeps_apart(normal, wrt, GIVEN, derived)
             self.done[key] = derived
             if not aux:
                 unit = Assembly(work).wrapper(name, derived)
@@ -183,20 +209,22 @@ class Program:
         self,
         normal: Normal,
         wrt: tuple[str, ...],
-        statics: tuple,
-        inner: bool,
+        given: Given = GIVEN,
+        inner: bool = True,
         exact: bool = False,
     ) -> Derived:
         """A function that gives value and tangent, called by another one or not."""
-        key = (normal, wrt, statics, "jvp", exact)
+        key = (normal, wrt, given, "jvp", exact)
         if key not in self.done:
             options = {"mode": "jvp", "single": True, "inner": inner, "exact": exact}
-            work = Differentiation(self, normal, wrt, statics, **options)
+            work = Differentiation(self, normal, wrt, given, **options)
             name = self.reserve(f"{normal.source.name}_jvp", normal)
             self.units[name] = None
             # Known to those that call it again before it is written.
             self.done[key] = Derived(wrt, jvp=name, dots=work.seeds)
             self.units[name] = TangentAssembly(work).whole(name)
+            reals = work.taken_for_real()
+            self.done[key] = replace(self.done[key], reals=reals)
         return self.done[key]
 
     def product(
@@ -230,7 +258,7 @@ class Program:
         """
         normal = entry(function, wrt)
         work = Differentiation(
-            self, normal, wrt, (), mode="product", single=single, vector=vector
+            self, normal, wrt, GIVEN, mode="product", single=single, vector=vector
         )
         name = self.reserve(name, normal)
         self.units[name] = None
@@ -239,7 +267,11 @@ class Program:
         return name
 
     def called(
-        self, normal: Normal, wrt: tuple[str, ...], statics: tuple, whole: bool = False
+        self,
+        normal: Normal,
+        wrt: tuple[str, ...],
+        given: Given = GIVEN,
+        whole: bool = False,
     ) -> Derived:
         """The derivative of a function that another one calls.
 
@@ -247,7 +279,7 @@ class Program:
         marked by `sct.checkpoint` or must be `whole`.
         """
         whole = whole or is_checkpointed(normal.source.function)
-        key = (normal, wrt, statics, whole)
+        key = (normal, wrt, given, whole)
         if key in self.done:
             return self.done[key]
         if key in self.running:
@@ -260,7 +292,7 @@ class Program:
             return self.running[key]
         self.running[key] = self.split_names(normal, wrt)
         work = Differentiation(
-            self, normal, wrt, statics, mode="grad", single=True, inner=True
+            self, normal, wrt, given, mode="grad", single=True, inner=True
         )
         before = dict(self.units)
         name = self.reserve(f"{normal.source.name}_grad", normal)
@@ -279,10 +311,11 @@ class Program:
                     fwd=self.reserve(derived.fwd, normal),
                     bwd=self.reserve(derived.bwd, normal),
                 )
-            self.sweeps_apart(normal, wrt, statics, derived)
+            derived = self.sweeps_apart(normal, wrt, given, derived)
             self.units |= calls
         else:
-            derived = Derived(wrt, grad=name, seed=work.seed)
+            reals = work.taken_for_real()
+            derived = Derived(wrt, grad=name, seed=work.seed, reals=reals)
             self.units[name] = unit
         self.done[key] = derived
         return derived
@@ -303,17 +336,18 @@ class Program:
         named = self.split_names(normal, wrt)
         fwd, bwd = self.reserve(named.fwd, normal), self.reserve(named.bwd, normal)
         derived = replace(named, fwd=fwd, bwd=bwd)
-        work = Differentiation(self, normal, wrt, (), "vjp", single=True, aux=aux)
+        work = Differentiation(self, normal, wrt, GIVEN, "vjp", single=True, aux=aux)
         self.split(work, derived)
         return derived, work.structures.all & set(wrt)
 
-    def sweeps_apart(self, normal, wrt, statics, derived: Derived) -> None:
+    def sweeps_apart(self, normal, wrt, given: Given, derived: Derived) -> Derived:
         """Emit the two sweeps of a function under the names of `derived`."""
-        self.done[normal, wrt, statics, False] = derived
+        self.done[normal, wrt, given, False] = derived
         work = Differentiation(
-            self, normal, wrt, statics, mode="grad", single=True, inner=True
+            self, normal, wrt, given, mode="grad", single=True, inner=True
         )
         self.split(work, derived)
+        return replace(derived, reals=work.taken_for_real())
 
     def split(self, work: Differentiation, derived: Derived) -> None:
         self.units[derived.fwd] = self.units[derived.bwd] = None
@@ -332,7 +366,7 @@ class Differentiation:
     program: Program
     normal: Normal
     wrt: tuple[str, ...]
-    statics: tuple[tuple[str, object], ...]
+    given: Given
     mode: str
     single: bool
     inner: bool = False
@@ -346,7 +380,7 @@ class Differentiation:
         used = used_names(normal.fn) | set(parameter_names(normal.fn))
         self.names = Names(used | set(self.program.names.used))
         self.temporary = set(normal.temporary)
-        known = dict(self.statics)
+        known = dict(self.given.statics)
         known.update(_constant_names(normal))
         self.resolve = Resolver(normal.scope, known)
         self.bindings.update(normal.scope.imports)
@@ -500,9 +534,16 @@ class Differentiation:
             and callable(self.resolve(a))
             and self.resolve(a) is not MISSING
         )
+        complexes = self.context.complexes
+        given = Given(
+            statics,
+            frozenset(
+                p for p, a in bound.items() if grammar.values_read(a) & complexes
+            ),
+        )
         try:
             if turns_of(function) is not None and not self.forward:
-                derived = self._reversed(function, wrt, statics, op)
+                derived = self._reversed(function, wrt, given, op)
                 return derived, bound
             normal = normalise(function)
             form = form_of(function, op.node)
@@ -512,25 +553,59 @@ class Differentiation:
             if known:
                 normal = with_options(normal, known)
             if self.forward:
-                derived = self.program.with_tangent(normal, wrt, statics, True, exact)
+                derived = self.program.with_tangent(normal, wrt, given, True, exact)
             else:
-                derived = self.program.called(normal, wrt, statics)
+                derived = self.program.called(normal, wrt, given)
         except SctError as error:
             led_to(error, self.normal.source, op.node)
             raise
         for name in (derived.grad, derived.fwd, derived.bwd, derived.jvp):
             if name:
                 self.unit_name(name)
+        reals = [bound[p] for p in derived.reals if p in bound]
+        self.context.reals.update(n for a in reals for n in grammar.values_read(a))
         return derived, bound
 
-    def _reversed(self, loop, wrt, statics, op: Operation) -> Derived:
+    def _reversed(self, loop, wrt, given, op: Operation) -> Derived:
         """The derivative of a checkpointed loop."""
         if not purity.repeatable(loop):
             raise unsupported(self.normal.source, op.node, "this loop", *UNREPEATABLE)
-        derived = loop_from_snapshots(self.program, loop, wrt, statics)
+        derived = loop_from_snapshots(self.program, loop, wrt, given)
         self.unit_name(derived.fwd)
         self.unit_name(derived.bwd)
         return derived
+
+    def _complex(self, fn: gast.FunctionDef) -> set[str]:
+        """The parameters that may be complex."""
+        known = declared_complex(fn, self.normal.scope) | self.given.complexes
+        if self.program.holomorphic and not self.inner:
+            known.update(self.wrt)
+        return known
+
+    def taken_for_real(self) -> frozenset[str]:
+        """The parameters that are taken for real, though nothing says that they are."""
+        context = self.context
+        read = context.reals | {
+            n
+            for s, op in context.operations.items()
+            if context.activity.targets.get(s) and is_one_of(op, REFUSED)
+            for n in op.operands
+        }
+        facts = self.declared
+        known = {p for p, f in facts.items() if f.inexact or f.integer}
+        unsure = set(facts) - known - context.complexes - self.structures.all
+        return frozenset(
+            taken_for_real(
+                self.prepared,
+                context.operations,
+                self.normal.scope,
+                context.complexes & set(facts),
+                read - context.complexes,
+                unsure,
+            )
+            if read
+            else ()
+        )
 
     def _solved(self, solver, op: Operation, bound, active) -> Derived:
         """The derivative of ``sct.fixed_point(g, z0, x)`` and its like."""
@@ -730,7 +805,7 @@ class Differentiation:
             self.structures,
             passing(fn, operations, active, self.temporary, self._takes_wide),
             prepared.exact,
-            complex_names(fn, operations, self.normal.scope),
+            complex_names(fn, operations, self.normal.scope, self._complex(fn)),
             cuts(fn, operations, active, data, self.resolve),
             squares(fn, operations, active),
         )

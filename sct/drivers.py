@@ -26,7 +26,7 @@ from sct.adjoint import Derived
 from sct.analysis.annotations import parameter_facts
 from sct.arguments import parameter_names
 from sct.assemble import own_parameters, passed_on
-from sct.derive import Program
+from sct.derive import GIVEN, Program
 from sct.draft import Draft, listed, quoted
 from sct.entry import entry
 from sct.errors import UnsupportedError, unsupported
@@ -229,7 +229,7 @@ class JacobianOf:
         if not purity.repeatable(d.function):
             source = d.normal.source
             raise unsupported(source, source.tree, "this function", *UNLIKE)
-        derived = d.program.with_tangent(d.normal, d.wrt, (), False)
+        derived = d.program.with_tangent(d.normal, d.wrt, GIVEN, False)
         columns, k = d.names.fresh("columns"), self.k
         unit = f"{d.helper('unit_like')}({self.point}, {k})"
         count = f"{d.builtin('range')}({d.helper('entries')}({self.point}))"
@@ -263,7 +263,7 @@ def ggnvp(
     where that is the vector itself.
     """
     d = Driver(program, function, wrt)
-    derived, along = d.apart(), program.with_tangent(d.normal, wrt, (), False)
+    derived, along = d.apart(), program.with_tangent(d.normal, wrt, GIVEN, False)
     v = d.names.fresh("v")
     dots = [v] if single else [d.names.fresh(f"{p}_dot") for p in wrt]
     out, tape, out_dot = (d.names.fresh(w) for w in ("out", "tape", "out_dot"))

@@ -611,7 +611,7 @@ class _Line:
             values,
             set(wanted),
             rank=lambda node: self.context.inference.fact(node, self.before).rank,
-            is_complex=lambda node: bool(set(atoms(node)) & self.context.complexes),
+            is_complex=self.context.may_be_complex,
             is_square=lambda node: self.context.squared(node, self.stmt),
             fresh=self.owner._fresh,
             outer=self.context.outer,

@@ -114,8 +114,8 @@ def adjoint_of_solution(program, call: Solved) -> Derived:
         The call.
     """
     d = _Solution(program, call)
-    by_z = program.called(d.normal, (d.z,), (), whole=True)
-    by_others = program.called(d.normal, d.wrt, (), whole=True)
+    by_z = program.called(d.normal, (d.z,), whole=True)
+    by_others = program.called(d.normal, d.wrt, whole=True)
     seed, u = d.names.fresh("out_bar"), d.names.fresh("u")
     given = ", ".join(d.given)
     across = f"{d.unit(by_z.grad)}({given}, {by_z.seed}={{}})"
@@ -156,8 +156,8 @@ def tangent_of_solution(program, call: Solved) -> Derived:
         The call.
     """
     d = _Solution(program, call)
-    by_z = program.with_tangent(d.normal, (d.z,), (), True)
-    by_others = program.with_tangent(d.normal, d.wrt, (), True)
+    by_z = program.with_tangent(d.normal, (d.z,))
+    by_others = program.with_tangent(d.normal, d.wrt)
     g, start = d.names.fresh("g"), d.names.fresh(f"{d.z}_start")
     dots = {p: d.names.fresh(f"{p}_dot") for p in d.wrt}
     moved, z_dot = d.names.fresh("moved"), d.names.fresh(f"{d.z}_dot")

@@ -305,6 +305,19 @@ def check_inexact(**arguments):
         raise ArgumentError(message)
 
 
+def check_no_complex(**arguments):
+    """Raise where an argument is complex, for which something else would be right."""
+    for name, x in arguments.items():
+        if (
+            isinstance(x, complex)
+            or getattr(getattr(x, "dtype", None), "kind", "") == "c"
+        ):
+            raise ArgumentError(
+                f"{name} is {describe(x)}, and was taken for real: give examples with "
+                f"like=, or annotate it, as `{name}: complex` or with np.complex128"
+            )
+
+
 def check_scalars(function, /, **arguments):
     """Raise unless every argument is a single float or complex number."""
     check_inexact(**arguments)

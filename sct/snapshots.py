@@ -14,8 +14,10 @@
 from __future__ import annotations
 
 import types
+from dataclasses import replace
 
 from sct.adjoint import Derived
+from sct.analysis.complexes import returns_complex
 from sct.arguments import parameter_names
 from sct.draft import Draft, listed, parameters
 from sct.names import Names
@@ -25,7 +27,7 @@ from sct.resolve import Binding
 
 
 def loop_from_snapshots(
-    program, function: types.FunctionType, wrt: tuple[str, ...], statics: tuple
+    program, function: types.FunctionType, wrt: tuple[str, ...], given
 ) -> Derived:
     """The derivative of the function of a checkpointed loop in reverse mode.
 
@@ -37,14 +39,17 @@ def loop_from_snapshots(
         The function that `outline` made of the loop.
     wrt : tuple of str
         Its parameters that are active.
-    statics : tuple
-        Those that denote a known function, with the function.
+    given : derive.Given
+        What the call says of its parameters.
     """
     of = turns_of(function)
     loop, turn = normalise(function), normalise(of.turn)
     # What the loop carries is active as soon as a part of it is.
     active = (*of.states, *(n for n in of.constants if n in wrt))
-    inner = tuple((n, f) for n, f in statics if n in of.constants)
+    inner = given.among(of.constants)
+    if given.complexes or returns_complex(of.turn, frozenset()):
+        # What is carried may become complex.
+        inner = replace(inner, complexes=frozenset(active))
     derived = program.called(turn, active, inner, whole=True)
     fwd = program.reserve(f"{loop.source.name}_fwd", loop)
     bwd = program.reserve(f"{loop.source.name}_bwd", loop)

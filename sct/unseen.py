@@ -55,8 +55,7 @@ def refuse_unknown_effects(
         if not isinstance(op.node, gast.Call) or op.kind == "hook":
             continue
         if varied and context.complexes & set(varied):
-            known = hashable(op.callee) and op.callee not in REFUSED
-            if op.kind == "call" or not known:
+            if not hashable(op.callee) or op.callee in REFUSED:
                 raise unsupported(context.source, op.node, "this call", *COMPLEX)
         if any(op.callee is check for check in purity.CHECKS):
             continue

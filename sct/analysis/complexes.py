@@ -5,14 +5,15 @@
     z = np.exp(1j * x)        # z may be complex
     r = np.abs(z)             # r is not
 
-What a parameter holds is not known: here it is taken for real.
+What a parameter holds is not known unless it is annotated: it is taken for real, and
+`taken_for_real` tells where that counts.
 """
 
 from __future__ import annotations
 
 import cmath
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import gast
 import numpy as np
@@ -21,8 +22,18 @@ from sct import grammar
 from sct.arguments import parameter_names
 from sct.errors import SctError
 from sct.helpers import is_helper
+from sct.likeness import kinds_of
 from sct.normalise import normalise
-from sct.operations import UNDIFFERENTIATED, Operation, unwrap
+from sct.operations import (
+    UNDIFFERENTIATED,
+    BindError,
+    Operation,
+    Resolver,
+    bind_call,
+    classify,
+    store_operation,
+    unwrap,
+)
 from sct.questions import about_functions
 from sct.resolve import MISSING, Scope, hashable
 
@@ -34,13 +45,15 @@ ASKING = {np.imag, np.angle, cmath.phase, cmath.polar}
 # Of complex numbers, their rules are not right.
 REFUSED = {
     np.linalg.norm, np.linalg.cholesky, np.linalg.slogdet, np.std, np.var, np.vdot,
-    np.sign, np.maximum, np.minimum, np.max, np.min, np.sort, np.hypot, max, min,
-    np.nan_to_num,
+    np.sign, np.hypot, np.nan_to_num,
 }  # fmt: skip
 
 
 def complex_names(
-    fn: gast.FunctionDef, operations: Mapping[gast.AST, Operation], scope: Scope
+    fn: gast.FunctionDef,
+    operations: Mapping[gast.AST, Operation],
+    scope: Scope,
+    given: Collection[str] = (),
 ) -> set[str]:
     """The names that may hold complex numbers.
 
@@ -52,10 +65,12 @@ def complex_names(
         What its statements do.
     scope : Scope
         What its free names denote.
+    given : collection of str
+        The parameters that do.
     """
     local = grammar.all_writes(fn.body) | set(parameter_names(fn))
     flows = []
-    found: set[str] = set()
+    found = set(given)
     for stmt, op in operations.items():
         targets = {*grammar.writes(stmt), *grammar.mutates(stmt)}
         known = hashable(op.callee)
@@ -64,16 +79,59 @@ def complex_names(
         real = known and op.callee in REAL
         if not targets or real or isinstance(op.node, UNDIFFERENTIATED):
             continue
-        called = op.kind == "call" and makes_complex(unwrap(op.callee))
         said = op.rule is not None and op.rule.result == "complex"
-        if called or said or is_complex(op.node, scope.lookup, local):
+        if said or is_complex(op.node, scope.lookup, local):
             found |= targets
-        flows.append((grammar.values_read(op.node), targets))
-    while found:
-        more = set().union(*[t for read, t in flows if read & found])
+        flows.append((op, targets))
+    while True:
+        more = set().union(*[t for op, t in flows if _made_complex(op, found)])
         if more <= found:
-            break
+            return found
         found |= more
+
+
+def taken_for_real(
+    fn: gast.FunctionDef,
+    operations: Mapping[gast.AST, Operation],
+    scope: Scope,
+    given: Collection[str],
+    read: set[str],
+    parameters: Collection[str],
+) -> list[str]:
+    """Those of some parameters that must be real if the names `read` are to be."""
+    return [
+        p
+        for p in parameters
+        if complex_names(fn, operations, scope, {*given, p}) & read
+    ]
+
+
+def _made_complex(op: Operation, found: set[str]) -> bool:
+    """Whether the result of an operation may be complex, if the names `found` are."""
+    function = unwrap(op.callee) if op.kind == "call" else None
+    if not isinstance(function, types.FunctionType):
+        return bool(grammar.values_read(op.node) & found)
+    try:
+        bound = bind_call(function, op.node)
+    except BindError:
+        return bool(grammar.values_read(op.node) & found)
+    given = [p for p, a in bound.items() if grammar.values_read(a) & found]
+    return returns_complex(function, frozenset(given))
+
+
+def declared(fn: gast.FunctionDef, scope: Scope) -> set[str]:
+    """The parameters that are complex by their annotations, or by examples."""
+    a = fn.args
+    noted = [p for p in [*a.posonlyargs, *a.args, *a.kwonlyargs] if p.annotation]
+    kinds = kinds_of(scope.function).items()
+    found = {p for p, kind in kinds if kind.word == "complex numbers"}
+    for p in noted:
+        note = p.annotation
+        if isinstance(note, gast.Constant) and isinstance(note.value, str):
+            note = gast.parse(note.value, mode="eval").body
+        words = [getattr(n, "attr", getattr(n, "id", "")) for n in grammar.nodes(note)]
+        if is_complex(note, scope.lookup, set()) or "Complex" in words:
+            found.add(p.id)
     return found
 
 
@@ -101,19 +159,28 @@ def _one_of(value: object) -> bool:
 
 
 @about_functions(False)
-def makes_complex(function) -> bool:
-    """Whether the text of a user's function mentions complex numbers."""
+def returns_complex(function: types.FunctionType, given: frozenset[str]) -> bool:
+    """Whether a user's function may return complex numbers when it is `given` some."""
     if is_helper(function):
         # They make complex numbers of complex numbers alone.
-        return False
+        return bool(given)
     try:
         normal = normalise(function)
     except SctError:
-        return False
+        return bool(given)
+    resolve = Resolver(normal.scope, {})
+    listed = list(grammar.statements(normal.fn.body))
+    operations = {
+        s: classify(s.value, resolve)
+        for s in listed
+        if isinstance(s, (gast.Assign, gast.Expr, gast.AugAssign))
+    }
+    operations.update((s, store_operation(s)) for s in listed if grammar.mutates(s))
+    given = given | declared(normal.fn, normal.scope)
+    found = complex_names(normal.fn, operations, normal.scope, given)
+    returned = [s.value for s in listed if isinstance(s, gast.Return) and s.value]
     local = grammar.all_writes(normal.fn.body) | set(parameter_names(normal.fn))
-    parts = [h for s in grammar.statements(normal.fn.body) for h in grammar.heads(s)]
-    if any(is_complex(p, normal.scope.lookup, local) for p in parts):
-        return True
-    calls = [n for p in parts for n in grammar.nodes(p) if isinstance(n, gast.Call)]
-    callees = [unwrap(normal.scope.resolve(n.func)) for n in calls]
-    return any(makes_complex(f) for f in callees if isinstance(f, types.FunctionType))
+    return any(
+        grammar.values_read(v) & found or is_complex(v, normal.scope.lookup, local)
+        for v in returned
+    )

@@ -90,13 +90,13 @@ def cut_(out, x_bar, y_bar, *, out_bar):
     return x_bar_bar
 
 
-@adjoint(filled, wrt=("x_dot",), zero=("x",), full=False, linear=True)
+@adjoint(filled, wrt=("x_dot",), zero=("x",), linear=True)
 def filled_(out, x_dot, x, name, *, out_bar):
     x_dot_bar = out_bar
     return x_dot_bar
 
 
-@adjoint(restored, wrt=("x_bar",), zero=("x",), full=False, linear=True)
+@adjoint(restored, wrt=("x_bar",), zero=("x",), linear=True)
 def restored_(out, x_bar, x, *, out_bar):
     x_bar_bar = filled(out_bar, x, "out_bar")
     return x_bar_bar
@@ -311,6 +311,7 @@ nondifferentiable(
         runtime.check_arrays,
         runtime.check_contiguous,
         runtime.check_numbers,
+        runtime.check_no_complex,
     ),
 )
 

@@ -80,6 +80,7 @@ CHOICES = [
     Row(helper.like, ((0.0, 0.0), [1.0, 2.0])),
     Row(rules_helper.itemised, (normal(3), [0.0, 0.0, 0.0])),
     Row(runtime.restored, (normal(3), np.zeros(3))),
+    Row(runtime.filled, (normal(3), np.zeros(3), "x_dot")),
     Row(runtime.added, (normal(3), normal(3))),
     Row(helper.select_adjoint, (normal(3), _MASKS, [normal(3), normal(3)])),
     Row(helper.choose_adjoint, (normal(3), np.array([1, 0, 1]), [normal(3), 0.3])),
