@@ -14,12 +14,12 @@ and every use of the name reads elements that it has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 import gast
 
-from .grammar import blocks, statements, writes
+from .grammar import blocks, children, statements, writes
 from .renaming import captured_names
 
 DISPLAYS = (gast.Tuple, gast.List)
@@ -63,9 +63,8 @@ def containers(fn: gast.FunctionDef, around, moving: frozenset[str] = frozenset(
     if not found:
         return {}
     uses: dict[str, list[_Use]] = {n: [] for n in found}
-    for use in _uses(fn):
-        if use.node.id in uses:
-            uses[use.node.id].append(use)
+    for use in _uses(fn, found.keys()):
+        uses[use.node.id].append(use)
     copies: dict[str, set[str]] = {}
     for n, c in found.items():
         for s in c.stores:
@@ -143,19 +142,19 @@ def _is_constant(value: gast.AST) -> bool:
     return parts is not None and not any(isinstance(v, gast.Name) for v in parts)
 
 
-def _uses(fn: gast.FunctionDef) -> Iterator[_Use]:
-    """All names read in a function, with the nodes around them."""
+def _uses(fn: gast.FunctionDef, names: Collection[str]) -> Iterator[_Use]:
+    """Where a function reads some names, with the nodes around them."""
     for s in statements(fn.body):
         inside = {t for b in blocks(s) for t in b}
-        stack = [(c, (s,)) for c in gast.iter_child_nodes(s) if c not in inside]
+        stack = [(c, (s,)) for c in children(s) if c not in inside]
         while stack:
             node, around = stack.pop()
             if isinstance(node, gast.Name):
-                if isinstance(node.ctx, gast.Load):
+                if node.id in names and isinstance(node.ctx, gast.Load):
                     yield _Use(node, around)
                 continue
             # Three nodes say how a name is used.
-            stack += [(c, (node, *around[:2])) for c in gast.iter_child_nodes(node)]
+            stack += [(c, (node, *around[:2])) for c in children(node)]
 
 
 def _copied_to(use: _Use) -> str | None:

@@ -198,4 +198,4 @@ def _elements(node: gast.AST):
             ]
             stack += [k.value for k in n.keywords]
         else:
-            stack += list(gast.iter_child_nodes(n))
+            stack += grammar.children(n)

@@ -41,6 +41,7 @@ from sct.analysis.shapes import (
     Shapes,
     must_be_scalar,
     shapes,
+    with_scalars,
     with_stores,
 )
 from sct.analysis.shift import without_free_extrema
@@ -763,19 +764,19 @@ class Differentiation:
         self.promised = declared is not None and declared.scalar and not self.aux
         scalar = self.mode in ("grad", "value_and_grad") and not self.inner
         scalar = scalar or self.promised
-        found = shapes(fn, facts, self.inference, in_place=prepared.in_place)
-        known = {"in_place": prepared.in_place}
+        in_place = prepared.in_place
+        found = shapes(fn, facts, self.inference, in_place)
         records, points = must_be_scalar(fn, self.inference, found.operands, scalar)
         if self._assume_ranks(fn, operations, found, records):
-            found = shapes(fn, facts, self.inference, **known)
+            found = shapes(fn, facts, self.inference, in_place)
             _, points = must_be_scalar(fn, self.inference, found.operands, scalar)
         entry = points[dataflow.start(fn.body)]
-        facts = {
-            p: NUMBER if p in entry and not f.scalar else f for p, f in facts.items()
-        }
+        numbers = {p: NUMBER for p in facts if p in entry and not facts[p].scalar}
         self.entry_scalars = entry & set(facts)
-        self.result = shapes(fn, facts, self.inference, **known).result
-        found = shapes(fn, facts, self.inference, True, scalar, **known)
+        if numbers:
+            found = shapes(fn, facts | numbers, self.inference, in_place)
+        self.result = found.result
+        found = with_scalars(fn, found, self.inference, scalar)
         found = with_stores(fn, found, self.inference)
         self.shapes = found
         operations = without_free_extrema(fn, operations, found)
@@ -887,9 +888,11 @@ class Differentiation:
 
     def _lasting(self, names: frozenset[str]) -> frozenset[str]:
         """Names without those that are made for the next statement alone."""
-        listed = list(grammar.statements(self.prepared.body))
-        count = {n: sum(n in grammar.reads(s) for s in listed) for n in names}
-        return frozenset(n for n in names if n not in self.temporary or count[n] > 1)
+        passing = names & self.temporary
+        if not passing:
+            return names
+        read = [grammar.reads(s) for s in grammar.statements(self.prepared.body)]
+        return names - {n for n in passing if sum(n in r for r in read) <= 1}
 
     def _changed(self, root: str, others: frozenset[str]) -> bool:
         """Whether an array in a container may be written into, by whatever name."""

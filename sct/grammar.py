@@ -525,6 +525,8 @@ def heads(stmt: gast.AST) -> list[gast.AST]:
 
 def reads(stmt: gast.AST) -> set[str]:
     """The names that a statement itself reads (a compound one: in its head only)."""
+    if isinstance(stmt, gast.Assign) and all(map(is_name, stmt.targets)):
+        return names_read(stmt.value)
     found = set().union(*map(names_read, heads(stmt)))
     if isinstance(stmt, gast.AugAssign):
         found |= set(target_names(stmt.target))

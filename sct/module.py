@@ -61,6 +61,11 @@ class Unit:
     source: Source
     bindings: dict[str, Binding] = field(default_factory=dict)
 
+    @functools.cached_property
+    def free(self) -> list[str]:
+        """Its free names, in order."""
+        return sorted(free_names(self.tree) | _annotation_names(self.tree))
+
 
 @dataclass(frozen=True, eq=False)
 class Module:
@@ -88,11 +93,10 @@ class Module:
 
 def free_bindings(unit: Unit) -> dict[str, Binding]:
     """What each free name of a unit denotes, in order of name."""
-    used = free_names(unit.tree) | _annotation_names(unit.tree)
     scope = Scope(unit.source.function, frozenset())
     return {
         n: unit.bindings[n] if n in unit.bindings else scope.binding(n)
-        for n in sorted(used)
+        for n in unit.free
     }
 
 

@@ -91,7 +91,10 @@ class Scope:
         """The object a free name denotes; `MISSING` for locals and unbound names."""
         if name in self.locals:
             return MISSING
-        return self.binding(name).value
+        if name in self.imports or name in self.cells:
+            return self.binding(name).value
+        space = self.function.__globals__
+        return space[name] if name in space else getattr(builtins, name, MISSING)
 
     def modules(self) -> Iterator[tuple[str, types.ModuleType]]:
         """The modules that the function sees, by the names that it has for them."""

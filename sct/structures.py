@@ -105,7 +105,8 @@ def structures(
         for v in values
         if isinstance(v, (gast.Starred, *DISPLAYS)) or _makes_container(v, classify)
     }
-    certain |= lists_only(fn, classify)
+    lists = lists_only(fn, classify)
+    certain |= lists
     parameters = [p for p in parameter_names(fn) if p not in arrays]
     possible: set[str] = set()
     for p in parameters:
@@ -154,7 +155,7 @@ def structures(
         or n in bound
         and all(_makes_dict(v, classify) for v in bound[n])
     }
-    made.lists = lists_only(fn, classify) - made.dicts
+    made.lists = lists - made.dicts
     made.holders = {w for w, parts in uses.parts.items() if certain & set(parts)}
     return made
 
@@ -392,7 +393,7 @@ class _Uses:
             elif isinstance(n, gast.Name):
                 self.other.add(n.id)
             else:
-                stack += list(gast.iter_child_nodes(n))
+                stack += grammar.children(n)
 
     def _counts(self, key: gast.AST) -> bool:
         """Whether a subscript is arithmetic on the counters of loops."""
@@ -576,7 +577,7 @@ def _by_key(fn: gast.FunctionDef) -> gast.FunctionDef:
     listed: set[str] = set()
     for s in grammar.statements(fn.body):
         for head in grammar.heads(s):
-            for n in gast.walk(head):
+            for n in grammar.nodes(head):
                 if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load):
                     readers[n.id] = readers.get(n.id, 0) + 1
                 if isinstance(n, gast.Call) and grammar.is_name(n.func, "list"):
@@ -711,7 +712,7 @@ class _PartUses:
                     elif isinstance(n, gast.Name):
                         self.other.add(n.id)
                     else:
-                        stack += list(gast.iter_child_nodes(n))
+                        stack += grammar.children(n)
 
 
 class _Paths(gast.NodeTransformer):

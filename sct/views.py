@@ -247,7 +247,7 @@ class _Paths:
         every = list(grammar.statements(self.fn.body))
         for stmt in every:
             for head in grammar.heads(stmt):
-                for n in gast.walk(head):
+                for n in grammar.nodes(head):
                     if isinstance(n, gast.Subscript):
                         note(n)
         self.axes = found

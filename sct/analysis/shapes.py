@@ -483,8 +483,6 @@ def shapes(
     fn: gast.FunctionDef,
     parameters: Mapping[str, Fact],
     inference: Inference,
-    refined: bool = False,
-    scalar_result: bool = False,
     in_place: Collection[gast.AST] = (),
 ) -> Shapes:
     """The facts of a function in ANF.
@@ -497,10 +495,6 @@ def shapes(
         What is known of its arguments.
     inference : Inference
         Facts of single expressions.
-    refined : bool
-        Whether to find what must be a scalar, too.
-    scalar_result : bool
-        Whether the result is known to be one.
     in_place : collection
         The statements ``x = x + e`` that were written ``x += e``: an array keeps its
         shape there.
@@ -557,10 +551,7 @@ def shapes(
     result = NUMBER
     if returned is not None and returned.value is not None and last is not None:
         result = inference.fact(returned.value, last)
-    found = Shapes(found.operands, found.targets, found.points, result)
-    if refined:
-        return _with_scalars(fn, found, inference, scalar_result)
-    return found
+    return Shapes(found.operands, found.targets, found.points, result)
 
 
 def _checked(op: Operation, state: dict[str, Fact]) -> dict[str, Fact]:
@@ -732,9 +723,10 @@ def _scalar_operands(value: gast.AST, inference: Inference) -> set[str]:
     return set()
 
 
-def _with_scalars(
+def with_scalars(
     fn: gast.FunctionDef, found: Shapes, inference: Inference, scalar_result: bool
 ) -> Shapes:
+    """The facts with what must be a scalar, told that the result is one."""
     records, points = must_be_scalar(fn, inference, found.operands, scalar_result)
 
     def refine(facts: dict[str, Fact], scalars: set[str]) -> dict[str, Fact]:
