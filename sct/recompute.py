@@ -91,9 +91,10 @@ class _Plan:
         for i, step in enumerate(steps):
             for n in self.inside[step]:
                 last[n] = i
+        where = {step.stmt: i for i, step in enumerate(steps)}
         for i in reversed(range(len(steps))):
             if not self._candidate(steps, i, last, counters, in_loop):
-                self._read_back(steps, i, last)
+                self._read_back(steps, i, last, where)
 
     def _candidate(self, steps, i, last, counters, in_loop) -> bool:
         """Arrange for a step's value to be computed again, if that can be."""
@@ -144,17 +145,17 @@ class _Plan:
             self.readers.setdefault(n, set()).add(user)
             last[n] = max(last.get(n, -1), at)
 
-    def _read_back(self, steps, i, last) -> None:
+    def _read_back(self, steps, i, last, where) -> None:
         """Arrange for a step's value to be read from the place where it stands."""
         stmt = steps[i].stmt
         if not isinstance(stmt, gast.Assign):
             return
         for name in grammar.writes(stmt):
             store = self.standing.get(name)
-            at = [k for k in range(i + 1, len(steps)) if steps[k].stmt is store]
-            if not at or name not in last or name in steps[i].old:
+            at = -1 if store is None else where.get(store, -1)
+            if at <= i or name not in last or name in steps[i].old:
                 continue
-            end = max(*at, last[name])
+            end = max(at, last[name])
             span = steps[i : end + 1]
             if sum(_reads(s, name) for s in span) != len(self.readers[name]):
                 continue
@@ -184,14 +185,16 @@ class _Plan:
 
     def _needed(self, steps: list[Step], i: int, name: str) -> bool:
         """Whether an adjoint of the block reads the value of `name` at step `i`."""
-        for step in reversed(steps[:i]):
+        for k in range(i - 1, -1, -1):
+            step = steps[k]
             if step.stmt is not None and name in _writes(step):
                 if name in step.new:
                     return True
                 break
             if name in self.inside[step]:
                 return True
-        for step in steps[i:]:
+        for k in range(i, len(steps)):
+            step = steps[k]
             if name in _writes(step):
                 return name in step.old
             if name in self.inside[step]:

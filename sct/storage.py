@@ -213,13 +213,14 @@ class Storage:
             elif isinstance(step.stmt, gast.With):
                 pending = self._block(step.arms[0], pending, bound, None)
             else:
-                pending = self._simple(step, pending, bound)
+                self._simple(step, pending, bound)
                 bound |= _written(step)
         if turn is not None and not ends_in_arms:
             pending = self._end_of_turn(steps, pending, turn, bound)
         return pending
 
-    def _simple(self, step: Step, pending: set[str], bound: set[str]) -> set[str]:
+    def _simple(self, step: Step, pending: set[str], bound: set[str]) -> None:
+        """Walk a statement; `pending` is brought up to date."""
         self._keep_part(step)
         name = self.contents.grown(step)
         if name:
@@ -231,15 +232,18 @@ class Storage:
             self.of(step).first.append(grammar.located(cut, step.stmt))
             step.old.add(name)
         written = _written(step)
-        kept = self.of(step) if written & (pending | step.old) else None
-        for name in sorted(written & (pending | step.old)):
+        lost = sorted(n for n in written if n in pending or n in step.old)
+        kept = self.of(step) if lost else None
+        for name in lost:
             keep, give = self._keep(name, step.stmt)
             kept.before.append(keep)
             if name not in bound:
                 # Some path comes here without it; there is nothing to keep, then.
                 self.unbound.add(name)
             (kept.last if name in step.late else kept.first).append(give)
-        return (pending - written) | (step.old - written) | step.new
+        pending -= written
+        pending |= step.old - written
+        pending |= step.new
 
     def _keep_part(self, step: Step) -> None:
         """Keep the part of an array that a statement writes over."""
