@@ -287,20 +287,17 @@ def ggnvp(
 def elementwise_grad(
     program: Program, function: types.FunctionType, wrt: tuple[str, ...], single: bool
 ) -> str:
-    """Emit ``f_elementwise_grad(*args)``, one backward sweep for all elements."""
+    """Emit ``f_elementwise_grad(*args)``: all elements go forward at once."""
     d = Driver(program, function, wrt)
-    derived = d.apart()
-    out, tape = d.names.fresh("out"), d.names.fresh("tape")
-    given = ", ".join(f"{p}={d.spelled(p)}" for p in wrt)
-    seed = f"{d.helper('ones_beside')}({out}, {given})"
-    back = d.call(d.unit(derived.bwd), **{derived.tape: tape, derived.seed: seed})
-    lines = [
-        *d.checks("check_inexact"),
-        f"{out}, {tape} = {d.call(d.unit(derived.fwd))}",
-        f"return {back}" + ("," if not single and len(wrt) == 1 else ""),
-    ]
+    ones = d.helper("ones_for")
+    parts = []
+    for p in wrt:
+        along = program.with_tangent(d.normal, (p,), GIVEN, False)
+        seed = {along.dots[p]: f"{ones}({d.spelled(p)})"}
+        part = f"{d.call(d.unit(along.jvp), **seed)}[1]"
+        parts.append(f'{d.helper("beside")}({part}, {d.spelled(p)}, "{p}")')
     said = f"Return the derivative of each element of `{d.stem}` in {quoted(wrt)}."
-    return d.write("elementwise_grad", said, lines)
+    return d.write("elementwise_grad", said, [f"return {listed(parts, single)}"])
 
 
 def _backward(d: Driver, derived: Derived, tape: str, seed: str) -> str:

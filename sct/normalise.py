@@ -36,7 +36,10 @@ from sct.renaming import own_names
 from sct.resolve import MISSING, Scope
 
 # The functions of the public API that give derivatives.
-OPERATORS = frozenset({"grad", "value_and_grad", "vjp"})
+OPERATORS = {
+    "sct.api": {"grad", "value_and_grad", "vjp", "jvp"},
+    "sct.operators": {"elementwise_grad", "ggnvp", "hessian", "hvp", "jacobian"},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +174,8 @@ def flattened(function: types.FunctionType) -> Flat:
         return of_sct or templates.lookup(callee) is not None
 
     def is_operator(callee: object) -> bool:
-        name = getattr(callee, "__name__", "")
-        return getattr(callee, "__module__", "") == "sct.api" and name in OPERATORS
+        module = getattr(callee, "__module__", "")
+        return getattr(callee, "__name__", "") in OPERATORS.get(module, ())
 
     def needs_writing_out(callee: types.FunctionType) -> bool:
         # That is told from their trees.

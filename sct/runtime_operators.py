@@ -73,15 +73,19 @@ def unit_like(x, k):
     return zero
 
 
-def ones_beside(y, **arguments):
-    """Return ones like `y`, a result that has the shape of every argument."""
-    for name, x in arguments.items():
-        if getattr(x, "shape", ()) != getattr(y, "shape", ()):
-            raise ArgumentError(
-                f"{name} is {describe(x)} and the result is {describe(y)}: they do not "
-                "correspond element by element; use sct.jacobian"
-            )
-    return zero_like(y) + 1
+def ones_for(x):
+    """Return ones of the shape and inexact dtype of `x`."""
+    return zero_like(x) + 1
+
+
+def beside(y, x, name):
+    """Return `y`, which has a derivative for every element of the argument `x`."""
+    if getattr(x, "shape", ()) != getattr(y, "shape", ()):
+        raise ArgumentError(
+            f"{name} is {describe(x)} and the result is {describe(y)}: they do not "
+            "correspond element by element; use sct.jacobian"
+        )
+    return y
 
 
 def from_rows(rows, y, x):

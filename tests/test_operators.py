@@ -330,6 +330,39 @@ def test_elementwise_grad():
         sct.elementwise_grad(f, wrt=1)(X, 1.5)
 
 
+# -- inside functions ------------------------------------------------------------------
+def field(t, w):
+    return t * (1.0 - t) * np.sum(w[:, 0] * np.tanh(np.outer(t, w[:, 1])), axis=1)
+
+
+def residual(w, t):
+    second = sct.elementwise_grad(sct.elementwise_grad(field))
+    return np.mean((second(t, w) + np.sin(3.0 * t)) ** 2)
+
+
+def quartic(x):
+    return np.sum(x**4) + x[0] * x[1]
+
+
+def newton_step(x):
+    gradient, hessian = sct.grad(quartic), sct.hessian(quartic)
+    return np.sum(np.linalg.solve(hessian(x), gradient(x)))
+
+
+def curvature(x):
+    return np.sum(sct.hvp(quartic)(x, v=x)) + np.sum(sct.jacobian(polar)(x) ** 2)
+
+
+def test_operators_inside_functions():
+    w, t = np.outer(X, [1.0, 0.5]), np.linspace(0.0, 1.0, 5)
+    slope = (field(t + 1e-4, w) - 2.0 * field(t, w) + field(t - 1e-4, w)) / 1e-8
+    second = sct.elementwise_grad(sct.elementwise_grad(field))
+    close(second(t, w), slope, 1e-6)
+    close(sct.grad(residual)(w, t), differences(lambda w: residual(w, t), w), 1e-6)
+    for f in (newton_step, curvature):
+        close(sct.grad(f)(X), differences(f, X), 1e-6)
+
+
 # -- what is returned beside -----------------------------------------------------------
 def loss_and_state(x, w):
     h = np.tanh(x * w)

@@ -20,10 +20,12 @@ from sct.runtime_control import (
 )
 from sct.runtime_elementwise import like
 from sct.runtime_operators import (
+    beside,
     columns_of,
     entries,
     from_columns,
     from_rows,
+    ones_for,
     rows_of,
     unit_like,
 )
@@ -69,7 +71,7 @@ from .registry import adjoint, nondifferentiable, tangent
 
 nondifferentiable(runtime.zero_structure, runtime.zero_like)
 nondifferentiable(size_along, along_axis, diagonal_places, entries, unit_like)
-nondifferentiable(stop_gradient)
+nondifferentiable(ones_for, stop_gradient)
 
 
 @adjoint(unbroadcast_, wrt=("g",), zero=("x",), full=False, linear=True)
@@ -365,3 +367,9 @@ def solve_transposed_tangent(out, jacobian, b, *, jacobian_dot, b_dot):
     spread = jacobian_dot + np.zeros_like(jacobian)
     moved = np.tensordot(out, spread, np.ndim(out))
     return -solve_transposed(jacobian, moved), solve_transposed(jacobian, b_dot)
+
+
+@adjoint(beside, wrt=("y",), zero=("x",), linear=True)
+def beside_(out, y, x, name, *, out_bar):
+    y_bar = out_bar
+    return y_bar

@@ -612,6 +612,7 @@ HELPERS = [
     ],
     Row(runtime_operators.from_rows, ([normal(2), normal(2)], normal(2), normal(2))),
     Row(runtime_operators.from_columns, ([normal(3)] * 2, normal(2))),
+    Row(runtime_operators.beside, (normal(3), normal(3), "x")),
     Row(runtime_operators.rows_of, (normal(2, 3, 2), normal(2, 3), normal(2))),
     Row(runtime_operators.columns_of, (normal(2, 3, 2), normal(2))),
     Row(helper.scatter, (normal(4), np.zeros(5), np.array([0, 2, 2, -1]))),
