@@ -45,17 +45,17 @@ def gaussian_loglik_grad(
 def solve_adjoint_a(g, y, a, b):
     """The adjoint of `a` in ``y = np.linalg.solve(a, b)``."""
     transposed = np.swapaxes(a, -1, -2)
-    if np.ndim(b) == 1:
-        b_bar = np.linalg.solve(transposed, g[..., None])
-        return unbroadcast(-b_bar * y[..., None, :], a)
+    if np.ndim(y) < np.ndim(a):
+        b_bar = np.linalg.solve(transposed, np.expand_dims(g, -1))
+        return unbroadcast(-b_bar * np.expand_dims(y, -2), a)
     b_bar = np.linalg.solve(transposed, g)
     return unbroadcast(-b_bar @ np.swapaxes(y, -1, -2), a)
 
 
 def solve_adjoint_b(g, a, b):
     """The adjoint of `b` in ``np.linalg.solve(a, b)``."""
-    if np.ndim(b) == 1:
-        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g[..., None])
+    if np.ndim(g) < np.ndim(a):
+        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), np.expand_dims(g, -1))
         return unbroadcast(b_bar[..., 0], b)
     return unbroadcast(np.linalg.solve(np.swapaxes(a, -1, -2), g), b)
 

@@ -17,7 +17,6 @@ def gp_loglik_grad(length, noise, x, y, *, out_bar=1.0):
     Held constant: `x`, `y`.
     """
     check_inexact(length=length, noise=noise)
-    check_no_complex(length=length, noise=noise, x=x)
 
     # Forward sweep.
     gap = x[:, None] - x[None, :]
@@ -62,19 +61,6 @@ def check_inexact(**arguments):
         raise TypeError(message)
 
 
-def check_no_complex(**arguments):
-    """Raise where an argument is complex, for which something else would be right."""
-    for name, x in arguments.items():
-        if (
-            isinstance(x, complex)
-            or getattr(getattr(x, "dtype", None), "kind", "") == "c"
-        ):
-            raise TypeError(
-                f"{name} is {describe(x)}, and was taken for real: give examples with "
-                f"like=, or annotate it, as `{name}: complex` or with np.complex128"
-            )
-
-
 def check_scalar_result(function, out):
     """Raise unless `out`, what `function` returned, is a single number."""
     number = isinstance(out, (int, float, complex)) or hasattr(out, "dtype")
@@ -85,14 +71,17 @@ def check_scalar_result(function, out):
         )
 
 
-def cholesky_adjoint(g, y):
-    """The adjoint, a symmetric matrix, of `a` in ``y = np.linalg.cholesky(a)``."""
-    n, dtype = np.shape(y)[-1], y.dtype
-    weights = np.tri(n, dtype=dtype) - 0.5 * np.eye(n, dtype=dtype)
-    half = weights * (np.swapaxes(y, -1, -2) @ g)
+def cholesky_adjoint(g, y, upper=False):
+    """The adjoint, a Hermitian matrix, of `a` in ``y = np.linalg.cholesky(a)``.
+
+    Murray (2016), "Differentiation of the Cholesky decomposition", section 3.
+    """
+    if upper:
+        y, g = adjugated(y), adjugated(g)
+    half = lower_half(adjugated(y) @ np.conj(g))
     inverse = lower_inverse(y)
-    a_bar = np.swapaxes(inverse, -1, -2) @ half @ inverse
-    return 0.5 * (a_bar + np.swapaxes(a_bar, -1, -2))
+    a_bar = adjugated(inverse) @ half @ inverse
+    return 0.5 * (np.conj(a_bar) + np.swapaxes(a_bar, -1, -2))
 
 
 def diag_adjoint(g, v, k=0):
@@ -105,9 +94,9 @@ def diag_adjoint(g, v, k=0):
 def solve_adjoint_a(g, y, a, b):
     """The adjoint of `a` in ``y = np.linalg.solve(a, b)``."""
     transposed = np.swapaxes(a, -1, -2)
-    if np.ndim(b) == 1:
-        b_bar = np.linalg.solve(transposed, g[..., None])
-        return unbroadcast(-b_bar * y[..., None, :], a)
+    if np.ndim(y) < np.ndim(a):
+        b_bar = np.linalg.solve(transposed, np.expand_dims(g, -1))
+        return unbroadcast(-b_bar * np.expand_dims(y, -2), a)
     b_bar = np.linalg.solve(transposed, g)
     return unbroadcast(-b_bar @ np.swapaxes(y, -1, -2), a)
 
@@ -165,6 +154,17 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def adjugated(a):
+    """Return matrices transposed and conjugated."""
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+def lower_half(x):
+    """The lower triangles of matrices, with half the diagonals."""
+    n, dtype = np.shape(x)[-1], np.real(x).dtype
+    return (np.tri(n, dtype=dtype) - 0.5 * np.eye(n, dtype=dtype)) * x
 
 
 def lower_inverse(a):

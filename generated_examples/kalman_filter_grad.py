@@ -29,7 +29,6 @@ def kalman_filter_grad(
     matmul_stack_3 = []
     matmul_stack_4 = []
     s_stack = []
-    slogdet_stack = []
     solve_stack = []
     solve_stack_2 = []
     len_ = len(a)
@@ -54,7 +53,6 @@ def kalman_filter_grad(
         solve = np.linalg.solve(s, matmul_2)
         solve_stack.append(solve)
         gain = solve.T
-        slogdet_stack.append(np.linalg.slogdet(s))
         solve_stack_2.append(np.linalg.solve(s, e))
         m_stack.append(m)
         m = m + gain @ e
@@ -74,7 +72,6 @@ def kalman_filter_grad(
     for _ in reversed(range(len(ys_items))):
         solve_2 = solve_stack_2.pop()
         solve = solve_stack.pop()
-        slogdet = slogdet_stack.pop()
         s = s_stack.pop()
         matmul_3 = matmul_stack_4.pop()
         matmul_4 = matmul_stack_3.pop()
@@ -99,9 +96,7 @@ def kalman_filter_grad(
         solve_bar = sum_bar * e
         e_bar += sum_bar * solve_2 + solve_adjoint_b(solve_bar, s, e)
         s_bar = solve_adjoint_a(solve_bar, solve_2, s, e)
-        slogdet_bar = np.zeros_like(slogdet)
-        slogdet_bar[1] = sum_bar
-        scale = np.expand_dims(slogdet_bar[1], (-1, -2))
+        scale = np.expand_dims(sum_bar, (-1, -2))
         s_bar = s_bar + scale * np.swapaxes(np.linalg.inv(s), -1, -2)
         # L154: gain = np.linalg.solve(s, h @ p).T
         solve_bar = gain_bar.T
@@ -164,17 +159,17 @@ def matmul_adjoint_b(g, a, b):
 def solve_adjoint_a(g, y, a, b):
     """The adjoint of `a` in ``y = np.linalg.solve(a, b)``."""
     transposed = np.swapaxes(a, -1, -2)
-    if np.ndim(b) == 1:
-        b_bar = np.linalg.solve(transposed, g[..., None])
-        return unbroadcast(-b_bar * y[..., None, :], a)
+    if np.ndim(y) < np.ndim(a):
+        b_bar = np.linalg.solve(transposed, np.expand_dims(g, -1))
+        return unbroadcast(-b_bar * np.expand_dims(y, -2), a)
     b_bar = np.linalg.solve(transposed, g)
     return unbroadcast(-b_bar @ np.swapaxes(y, -1, -2), a)
 
 
 def solve_adjoint_b(g, a, b):
     """The adjoint of `b` in ``np.linalg.solve(a, b)``."""
-    if np.ndim(b) == 1:
-        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g[..., None])
+    if np.ndim(g) < np.ndim(a):
+        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), np.expand_dims(g, -1))
         return unbroadcast(b_bar[..., 0], b)
     return unbroadcast(np.linalg.solve(np.swapaxes(a, -1, -2), g), b)
 

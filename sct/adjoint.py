@@ -1218,7 +1218,11 @@ class _Line:
             return
         if op.kind == "rule":
             items = [
-                grammar.name(self.owner.bar(n)) if n in coming else self.zero_of_new(n)
+                grammar.name(self.owner.bar(n))
+                if n in coming
+                else grammar.constant(None)
+                if op.rule.parts
+                else self.zero_of_new(n)
                 for n in elements
             ]
             out = gast.Tuple([grammar.name(n) for n in elements], gast.Load())

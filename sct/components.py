@@ -69,7 +69,8 @@ class _Apart(gast.NodeTransformer):
                 ):
                     self.elements[n][key] = value
                 else:
-                    self.elements[n][key] = name(self.names.fresh(f"{n}_{key}"))
+                    wish = c.names[k] if c.names else f"{n}_{key}"
+                    self.elements[n][key] = name(self.names.fresh(wish))
 
     def block(self, body: list[gast.AST]) -> None:
         out: list[gast.AST] = []
@@ -126,6 +127,14 @@ class _Apart(gast.NodeTransformer):
         if isinstance(node.ctx, gast.Load) and node.id in self.found:
             return self.display(node.id)
         return node
+
+    def visit_Attribute(self, node):
+        """``r.logabsdet`` of ``r = np.linalg.slogdet(a)``."""
+        if isinstance(node.value, gast.Name) and node.value.id in self.found:
+            n = node.value.id
+            place = self.found[n].names.index(node.attr)
+            return clone(self.elements[n][self.found[n].keys[place]])
+        return self.generic_visit(node)
 
     def visit_Subscript(self, node):
         if isinstance(node.value, gast.Name) and node.value.id in self.found:

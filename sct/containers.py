@@ -32,7 +32,13 @@ class Container:
 
     kind: type
     keys: list
+    names: tuple = ()
     stores: list[gast.Assign] = field(default_factory=list)
+
+    @property
+    def form(self) -> tuple[type, list, tuple]:
+        """What all values of one name must have in common."""
+        return self.kind, self.keys, self.names
 
 
 @dataclass(frozen=True)
@@ -102,9 +108,7 @@ def _candidates(fn: gast.FunctionDef, around) -> dict[str, Container]:
         for n in writes(s):
             if plain and isinstance(s.value, gast.Name):
                 copies.append(s)
-            elif form is None or (
-                n in found and (found[n].kind, found[n].keys) != form
-            ):
+            elif form is None or (n in found and found[n].form != form):
                 refused.add(n)
             else:
                 found.setdefault(n, Container(*form)).stores.append(s)
@@ -113,27 +117,29 @@ def _candidates(fn: gast.FunctionDef, around) -> dict[str, Container]:
         if source not in found or n in refused:
             refused.add(n)
             continue
-        form = found[source].kind, found[source].keys
-        if n in found and (found[n].kind, found[n].keys) != form:
+        form = found[source].form
+        if n in found and found[n].form != form:
             refused.add(n)
         else:
             found.setdefault(n, Container(*form)).stores.append(s)
     return {n: c for n, c in found.items() if n not in refused}
 
 
-def _form(value: gast.AST, around) -> tuple[type, list] | None:
-    """Kind and keys of a container of a known form."""
+def _form(value: gast.AST, around) -> tuple[type, list, tuple] | None:
+    """Kind, keys and names of the items of a container of a known form."""
     if isinstance(value, DISPLAYS):
         if any(isinstance(v, gast.Starred) for v in value.elts):
             return None
-        return type(value), list(range(len(value.elts)))
+        return type(value), list(range(len(value.elts))), ()
     if isinstance(value, gast.Dict):
         keys = [k.value if isinstance(k, gast.Constant) else None for k in value.keys]
         if all(isinstance(k, str) and k.isidentifier() for k in keys):
-            return (gast.Dict, keys) if len(set(keys)) == len(keys) else None
+            return (gast.Dict, keys, ()) if len(set(keys)) == len(keys) else None
     if isinstance(value, gast.Call):
-        size = around.size(value)
-        return None if size is None else (gast.Tuple, list(range(size)))
+        values = around.values(value)
+        if values is not None:
+            keys = list(range(len(values)))
+            return gast.Tuple, keys, () if values == tuple(keys) else values
     return None
 
 
@@ -185,12 +191,15 @@ def _is_known(use: _Use, c: Container, around, moving: frozenset[str]) -> bool:
         return sequence and isinstance(use.around[1], (gast.Call, *DISPLAYS))
     if isinstance(parent, gast.keyword) and parent.arg is None:
         return not sequence
-    if isinstance(parent, gast.Attribute) and not sequence:
+    if isinstance(parent, gast.Attribute) and sequence:
+        return parent.attr in c.names
+    if isinstance(parent, gast.Attribute):
         return got(use.around[1], parent, c) is not None
     if isinstance(parent, gast.Assign):
         target = parent.targets[0]
         return sequence and isinstance(target, gast.Tuple) and _fits(target, c)
-    return isinstance(parent, gast.Return) and c.kind is gast.Tuple and len(c.keys) > 0
+    whole = c.kind is gast.Tuple and len(c.keys) > 0 and not c.names
+    return isinstance(parent, gast.Return) and whole
 
 
 def _fits(target: gast.Tuple, c: Container) -> bool:

@@ -11,12 +11,17 @@ from collections.abc import Callable, Collection
 from . import (
     runtime,
     runtime_control,
+    runtime_decompositions,
     runtime_elementwise,
+    runtime_fft,
     runtime_joins,
+    runtime_linalg,
+    runtime_norms,
     runtime_operators,
     runtime_reductions,
     runtime_rules,
     runtime_scans,
+    runtime_triangular,
     runtime_written,
 )
 
@@ -36,15 +41,13 @@ def add(module: types.ModuleType, new: Collection[Callable] = ()) -> None:
 
 # What `runtime` holds, any derivative may need; the others, rules and operators.  Rules
 # for packages that need not be there add helpers of their own.
-add(runtime)
-add(runtime_rules)
-add(runtime_elementwise)
-add(runtime_reductions)
-add(runtime_scans)
-add(runtime_joins)
-add(runtime_written)
-add(runtime_operators)
-add(runtime_control)
+for module in (
+    *(runtime, runtime_rules, runtime_elementwise, runtime_reductions, runtime_scans),
+    *(runtime_joins, runtime_written, runtime_operators, runtime_control),
+    *(runtime_linalg, runtime_decompositions, runtime_triangular, runtime_norms),
+    runtime_fft,
+):
+    add(module)
 
 
 def is_helper(value: object) -> bool:

@@ -167,6 +167,10 @@ def _truth(test, known, facts) -> bool | None:
         none = isinstance(test.comparators[0], gast.Constant) and right == (None,)
         if none and isinstance(test.left, gast.Name) and test.left.id in facts[3]:
             return isinstance(test.ops[0], gast.IsNot)
+        if none and isinstance(test.left, gast.Subscript):
+            # `out_bar[0] is None`: the result is taken apart, and one part not read.
+            found = left == (None,)
+            return found if isinstance(test.ops[0], gast.Is) else not found
         if left is not None and right is not None:
             return _compare(test.ops[0], left[0], right[0])
         if none and isinstance(test.left, gast.Name):
@@ -193,6 +197,10 @@ def _value(node, known) -> tuple[object] | None:
     """The value of a literal, in a tuple; None when it is not one."""
     if isinstance(node, gast.Name) and node.id in known:
         node = known[node.id]
+    if isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Constant):
+        whole = known.get(getattr(node.value, "id", ""))
+        if isinstance(whole, gast.Tuple):
+            node = whole.elts[node.slice.value]
     if isinstance(node, gast.Constant):
         return (node.value,)
     if (

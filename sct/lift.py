@@ -46,8 +46,9 @@ class Surroundings:
         A tree to its ANF.
     known : callable
         A global function to its ANF, its scope, and whether it stands in this file.
-    size : callable
-        How many values the call of a function returns, None when that is not known.
+    values : callable
+        The values that the call of a function returns, each by its name or its place;
+        None when that is not known.
     takes_lists : callable
         Whether a function only reads the lists that it is given.
     has_rule : callable
@@ -63,7 +64,7 @@ class Surroundings:
     is_builtin: Callable
     flat: Callable
     known: Callable
-    size: Callable
+    values: Callable
     takes_lists: Callable
     has_rule: Callable
     is_operator: Callable

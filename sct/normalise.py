@@ -28,7 +28,7 @@ from sct.iterators import with_generators
 from sct.lift import Surroundings, lift
 from sct.lives import one_life_each
 from sct.meanings import GIVEN, Known, of_class
-from sct.operations import Resolver, classify, looks_up
+from sct.operations import Resolver, classify, looks_up, parts_of
 from sct.outer import with_copies
 from sct.outline import without_checkpointed
 from sct.parse import Source, parse
@@ -160,8 +160,11 @@ def flattened(function: types.FunctionType) -> Flat:
         other = flattened(callee)
         return other.fn, other.around.scope, other.source.filename == source.filename
 
-    def size(call: gast.Call) -> int | None:
-        return _values_returned(scope.resolve(call.func))
+    def values(call: gast.Call) -> tuple[int | str, ...] | None:
+        callee = scope.resolve(call.func)
+        if callee is not MISSING and templates.lookup(callee) is not None:
+            return parts_of(classify(call, resolve))
+        return _values_returned(callee)
 
     def takes_lists(callee: gast.AST) -> bool:
         found = scope.resolve(callee)
@@ -189,7 +192,7 @@ def flattened(function: types.FunctionType) -> Flat:
         is_builtin,
         flat,
         known,
-        size,
+        values,
         takes_lists,
         has_rule,
         is_operator,
@@ -215,9 +218,9 @@ def _parameters_known(fn, function, scope: Scope) -> dict[str, Known]:
     return found | getattr(function, GIVEN, {})
 
 
-def _values_returned(callee: object) -> int | None:
-    """How many values a function of the user's returns, None when it returns one."""
-    if not isinstance(callee, types.FunctionType) or templates.lookup(callee):
+def _values_returned(callee: object) -> tuple[int, ...] | None:
+    """The places of the values a user's function returns, None when it returns one."""
+    if not isinstance(callee, types.FunctionType):
         return None
     try:
         last = flattened(callee).fn.body[-1]
@@ -226,7 +229,7 @@ def _values_returned(callee: object) -> int | None:
     value = getattr(last, "value", None)
     if not isinstance(last, gast.Return) or not isinstance(value, gast.Tuple):
         return None
-    return len(value.elts) or None
+    return tuple(range(len(value.elts))) or None
 
 
 def _names_of_the_user(tree: gast.FunctionDef) -> set[str]:

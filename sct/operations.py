@@ -338,6 +338,17 @@ def followed(op: Operation) -> Operation:
     return Operation("call", op.node, names, callee=op.callee, refused=refused)
 
 
+def parts_of(op: Operation) -> tuple[str, ...] | None:
+    """The names of the values that a call returns as a tuple, if its rule tells."""
+    if op.rule is None or not op.rule.parts:
+        return None
+    for p, values in op.rule.alone.items():
+        given = op.arguments.get(p, grammar.constant(None))
+        if not isinstance(given, gast.Constant) or given.value in values:
+            return None
+    return op.rule.parts
+
+
 def _rule(
     primal: object,
     node: gast.AST,

@@ -118,28 +118,6 @@ def itemised(g, x):
     return whole
 
 
-def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):
-    """The adjoint of ``np.linalg.norm``, at 0 taken as 0."""
-    if axis is None and (order is None or np.ndim(x) < 3):
-        axis = tuple(range(np.ndim(x)))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    if not keepdims:
-        y, g = np.expand_dims(y, axes), np.expand_dims(g, axes)
-    norm_or_1 = np.where(y == 0, 1.0, y)
-    if order is None or order == "fro" or (order == 2 and len(axes) == 1):
-        return g * x / norm_or_1
-    if len(axes) == 2 or isinstance(order, str):
-        raise NotImplementedError(f"the adjoint of the matrix norm of order {order!r}")
-    size = np.abs(x)
-    if order in (np.inf, -np.inf):
-        hit = (size == y).astype(size.dtype)
-        return g * np.sign(x) * hit / np.sum(hit, axis=axes, keepdims=True)
-    if order == 0:
-        return np.zeros_like(x)
-    ratio = np.where(size == 0, 1.0, size) / norm_or_1
-    return g * np.sign(x) * ratio ** (order - 1)
-
-
 # Products.
 
 
@@ -254,6 +232,38 @@ def tensordot_adjoint_b(g, a, b, axes=2):
     return np.transpose(b_bar, np.argsort(order))
 
 
+def three_components(x, axis=-1):
+    """The vectors along an axis, now the last one, a third component of 0 added."""
+    rows = np.moveaxis(x, axis, -1)
+    if np.shape(rows)[-1] == 3:
+        return rows
+    return np.concatenate([rows, np.zeros_like(rows[..., :1])], -1)
+
+
+def cross_three(g, a, b, axisa, axisb, axisc):
+    """The adjoint `g` of ``np.cross(a, b, ...)`` as vectors of three components."""
+    if np.shape(a)[axisa] == 3 or np.shape(b)[axisb] == 3:
+        return np.moveaxis(g, axisc, -1)
+    zeros = np.zeros_like(g)
+    return np.stack([zeros, zeros, g], -1)
+
+
+def cross_adjoint_a(g, a, b, axisa=-1, axisb=-1, axisc=-1):
+    """The adjoint of `a` in ``np.cross(a, b, axisa, axisb, axisc)``."""
+    g = cross_three(g, a, b, axisa, axisb, axisc)
+    rows = np.moveaxis(a, axisa, -1)
+    bar = np.cross(three_components(b, axisb), g)[..., : np.shape(rows)[-1]]
+    return np.moveaxis(unbroadcast(bar, rows), -1, axisa)
+
+
+def cross_adjoint_b(g, a, b, axisa=-1, axisb=-1, axisc=-1):
+    """The adjoint of `b` in ``np.cross(a, b, axisa, axisb, axisc)``."""
+    g = cross_three(g, a, b, axisa, axisb, axisc)
+    rows = np.moveaxis(b, axisb, -1)
+    bar = np.cross(g, three_components(a, axisa))[..., : np.shape(rows)[-1]]
+    return np.moveaxis(unbroadcast(bar, rows), -1, axisb)
+
+
 def kron_adjoint_a(g, a, b):
     """The adjoint of `a` in ``np.kron(a, b)``."""
     rank = max(np.ndim(a), np.ndim(b))
@@ -340,64 +350,7 @@ def einsum_mixed(g, dots, subscripts, operands):
     return tuple(bars)
 
 
-# Linear algebra.
-
-
-def inv_adjoint(g, y):
-    """The adjoint of `a` in ``y = np.linalg.inv(a)``."""
-    transposed = y.T if np.ndim(y) == 2 else np.swapaxes(y, -1, -2)
-    return -(transposed @ g @ transposed)
-
-
-def det_adjoint(g, y, a):
-    """The adjoint of `a` in ``y = np.linalg.det(a)``."""
-    if np.ndim(a) == 2:
-        return g * y * np.linalg.inv(a).T
-    scale = np.expand_dims(g * y, (-1, -2))
-    return scale * np.swapaxes(np.linalg.inv(a), -1, -2)
-
-
-def solve_adjoint_b(g, a, b):
-    """The adjoint of `b` in ``np.linalg.solve(a, b)``."""
-    if np.ndim(b) == 1:
-        b_bar = np.linalg.solve(np.swapaxes(a, -1, -2), g[..., None])
-        return unbroadcast(b_bar[..., 0], b)
-    return unbroadcast(np.linalg.solve(np.swapaxes(a, -1, -2), g), b)
-
-
-def solve_adjoint_a(g, y, a, b):
-    """The adjoint of `a` in ``y = np.linalg.solve(a, b)``."""
-    transposed = np.swapaxes(a, -1, -2)
-    if np.ndim(b) == 1:
-        b_bar = np.linalg.solve(transposed, g[..., None])
-        return unbroadcast(-b_bar * y[..., None, :], a)
-    b_bar = np.linalg.solve(transposed, g)
-    return unbroadcast(-b_bar @ np.swapaxes(y, -1, -2), a)
-
-
-def lower_inverse(a):
-    """The inverse of a lower triangular matrix, by halves."""
-    n = np.shape(a)[-1]
-    if n <= 32:
-        return np.linalg.inv(np.tril(a))
-    k = n // 2
-    top = lower_inverse(a[..., :k, :k])
-    bottom = lower_inverse(a[..., k:, k:])
-    inverse = np.zeros_like(a)
-    inverse[..., :k, :k] = top
-    inverse[..., k:, :k] = -(bottom @ a[..., k:, :k] @ top)
-    inverse[..., k:, k:] = bottom
-    return inverse
-
-
-def cholesky_adjoint(g, y):
-    """The adjoint, a symmetric matrix, of `a` in ``y = np.linalg.cholesky(a)``."""
-    n, dtype = np.shape(y)[-1], y.dtype
-    weights = np.tri(n, dtype=dtype) - 0.5 * np.eye(n, dtype=dtype)
-    half = weights * (np.swapaxes(y, -1, -2) @ g)
-    inverse = lower_inverse(y)
-    a_bar = np.swapaxes(inverse, -1, -2) @ half @ inverse
-    return 0.5 * (a_bar + np.swapaxes(a_bar, -1, -2))
+# Diagonals.
 
 
 def diagonal_adjoint(g, a, offset=0, axis1=0, axis2=1):

@@ -268,9 +268,12 @@ PARTWISE = (
 def _makes_container(value: gast.AST, classify) -> bool:
     if not isinstance(value, gast.Call):
         return False
-    callee = classify(value).callee
+    op = classify(value)
     several = any((k.arg or "").startswith("return_") for k in value.keywords)
-    return several or any(callee is maker for maker in MAKERS)
+    several = several or operations.parts_of(op) is not None
+    each = op.arguments.get(op.rule.each) if op.rule is not None else None
+    several = several or isinstance(each, DISPLAYS)
+    return several or any(op.callee is maker for maker in MAKERS)
 
 
 def _is_partwise(value: gast.AST | None, classify) -> bool:

@@ -21,10 +21,10 @@ PACKAGE = Path(__file__).parent.parent / "sct"
 LINES = """
 errors version questions
 runtime
-runtime_rules
+runtime_rules runtime_decompositions runtime_fft
 runtime_reductions runtime_scans runtime_joins runtime_written runtime_operators
-runtime_special runtime_elementwise
-runtime_stats runtime_control
+runtime_special runtime_elementwise runtime_linalg runtime_triangular
+runtime_stats runtime_control runtime_norms
 helpers
 grammar layout
 names phrases renaming arguments

@@ -331,6 +331,17 @@ def test_helper_source_stands_alone(name):
     assert used <= known
 
 
+def test_no_two_helpers_have_one_name():
+    modules = [m for n, m in sys.modules.items() if n.startswith("sct.runtime")]
+    words = [
+        n
+        for m in modules
+        for n, v in vars(m).items()
+        if getattr(v, "__module__", "") == m.__name__
+    ]
+    assert sorted(words) == sorted(set(words))
+
+
 def test_helper_sources_are_formatted():
     pytest.importorskip("ruff")
     text = "\n\n\n".join(store.helper_source(n) for n in HELPERS) + "\n"

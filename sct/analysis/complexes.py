@@ -38,15 +38,12 @@ from sct.questions import about_functions
 from sct.resolve import MISSING, Scope, hashable
 
 COMPLEX = {complex, np.complex64, np.complex128}
-ATTRIBUTES = {"complex64", "complex128", "cdouble", "csingle", "fft"}
+ATTRIBUTES = {"complex64", "complex128", "cdouble", "csingle"}
 REAL = {abs, np.absolute, np.real, np.imag, np.angle, cmath.phase, cmath.polar}
 # Whoever asks for these may have a complex number, whatever the text says of it.
 ASKING = {np.imag, np.angle, cmath.phase, cmath.polar}
 # Of complex numbers, their rules are not right.
-REFUSED = {
-    np.linalg.norm, np.linalg.cholesky, np.linalg.slogdet, np.std, np.var, np.vdot,
-    np.sign, np.hypot, np.nan_to_num,
-}  # fmt: skip
+REFUSED = {np.std, np.var, np.sign, np.hypot, np.nan_to_num}
 
 
 def complex_names(
@@ -73,14 +70,14 @@ def complex_names(
     found = set(given)
     for stmt, op in operations.items():
         targets = {*grammar.writes(stmt), *grammar.mutates(stmt)}
+        said = op.rule.result if op.rule is not None else ""
         known = hashable(op.callee)
         if known and op.callee in ASKING:
             found.update(n for n in op.operands if n in local)
-        real = known and op.callee in REAL
+        real = known and op.callee in REAL or said == "real"
         if not targets or real or isinstance(op.node, UNDIFFERENTIATED):
             continue
-        said = op.rule is not None and op.rule.result == "complex"
-        if said or is_complex(op.node, scope.lookup, local):
+        if said == "complex" or is_complex(op.node, scope.lookup, local):
             found |= targets
         flows.append((op, targets))
     while True:

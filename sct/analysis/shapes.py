@@ -93,7 +93,7 @@ REDUCTIONS = {
     np.nanmedian, np.nanargmax, np.nanargmin, np.count_nonzero,
     np.linalg.norm,
 }  # fmt: skip
-TO_SCALAR = {float, np.trace, np.linalg.det, np.vdot, np.ndim, np.size, len, complex}
+TO_SCALAR = {float, np.vdot, np.ndim, np.size, len, complex}
 TO_INTEGER = {len, int, np.ndim, np.size, np.argmax, np.argmin}
 # Of integers, these are integers.
 INTEGRAL = {abs, min, max, np.abs, np.minimum, np.maximum}
@@ -280,6 +280,9 @@ class Inference:
             return INTEGER
         if callee in TO_SCALAR:
             return NUMBER
+        if callee in (np.trace, np.linalg.det) and facts:
+            # Of a stack of matrices, there are as many.
+            return NUMBER if first.rank == 2 else own
         said = op.rule.result if op.rule is not None else ""
         if facts and (callee in REDUCTIONS or said == "reduced"):
             return self._reduction(first, args, keywords, callee)

@@ -48,7 +48,6 @@ from sct.runtime_rules import (
     join,
     kron_adjoint_a,
     kron_adjoint_b,
-    lower_inverse,
     matmul_adjoint_a,
     matmul_adjoint_b,
     pad_adjoint,
@@ -229,13 +228,13 @@ def cast(out, g, y, a, *, out_bar):
     return g_bar
 
 
-@adjoint(split_adjoint, wrt=("g",), zero=("arrays",), linear=True)
+@adjoint(split_adjoint, wrt=("g",), zero=("arrays",), linear=True, each="arrays")
 def split(out, g, arrays, axis=0, *, out_bar):
     g_bar = join(out_bar, g, axis)
     return g_bar
 
 
-@adjoint(unstack_adjoint, wrt=("g",), zero=("arrays",), linear=True)
+@adjoint(unstack_adjoint, wrt=("g",), zero=("arrays",), linear=True, each="arrays")
 def unstack(out, g, arrays, axis=0, *, out_bar):
     g_bar = np.stack(out_bar, axis)
     return g_bar
@@ -271,7 +270,7 @@ def pad(out, g, array, pad_width, *, out_bar):
     return g_bar
 
 
-@adjoint(sum_adjoint, wrt=("g",), zero=("iterable",), linear=True)
+@adjoint(sum_adjoint, wrt=("g",), zero=("iterable",), linear=True, each="iterable")
 def sum_(out, g, iterable, *, out_bar):
     g_bar = sum(out_bar)
     return g_bar
@@ -283,7 +282,7 @@ def join_(out, parts, g, axis=0, *, out_bar):
     return parts_bar
 
 
-@adjoint(einsum_adjoint, wrt=("g", "operands"))
+@adjoint(einsum_adjoint, wrt=("g", "operands"), each="operands")
 def einsum(out, g, subscripts, operands, *, out_bar):
     g_bar = einsum_tangent(out_bar, subscripts, operands)
     operands_bar = einsum_mixed(g, out_bar, subscripts, operands)
@@ -294,13 +293,6 @@ def einsum(out, g, subscripts, operands, *, out_bar):
 def take_along(out, g, arr, indices, axis, *, out_bar):
     g_bar = np.take_along_axis(out_bar, indices, axis)
     return g_bar
-
-
-@adjoint(lower_inverse)
-def lower_inverse_(out, a, *, out_bar):
-    transposed = np.swapaxes(out, -1, -2)
-    a_bar = -np.tril(transposed @ out_bar @ transposed)
-    return a_bar
 
 
 nondifferentiable(

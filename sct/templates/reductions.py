@@ -26,7 +26,6 @@ from sct.runtime_reductions import (
 )
 from sct.runtime_rules import (
     average_shares,
-    norm_adjoint,
     product_of_others,
     size_along,
 )
@@ -341,13 +340,3 @@ def ptp_tangent(out, a, axis=None, *, keepdims=False, a_dot):
     )
     from_a = np.sum(shares * a_dot, axis, keepdims=keepdims)
     return from_a
-
-
-# At 0 the derivative is 0.
-@adjoint(np.linalg.norm, wrt=("x",))
-def norm(out, x, ord=None, axis=None, keepdims=False, *, out_bar):
-    if ord is None and axis is None:
-        x_bar = out_bar * x / np.where(out == 0, 1.0, out)
-    else:
-        x_bar = norm_adjoint(out_bar, out, x, ord, axis, keepdims)
-    return x_bar

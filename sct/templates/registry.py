@@ -37,12 +37,13 @@ import inspect
 import sys
 import textwrap
 import types
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import gast
+import numpy as np
 
 from sct.errors import RuleError
 
@@ -84,6 +85,20 @@ class Rule:
     multilinear : bool
         Whether it is linear in each item of a list operand on its own, as
         ``np.einsum`` is, and not in all items together, as ``np.stack`` is.
+    result : str
+        What else is known of the result: ``"reduced"``, it is reduced along `axis`;
+        ``"first"``, it has the shape of the first argument; ``"complex"``, it is made
+        of complex numbers whatever goes in; ``"real"``, never; else empty.
+    fresh : bool
+        Whether the result shares no memory with what goes in.
+    parts : tuple of str
+        The names of the values that the primal returns as a tuple.  The adjoint of one
+        that nobody reads is None, where the result is taken apart at once.
+    alone : mapping
+        Parameter → the values of it for which the primal returns one value all the
+        same.
+    each : str
+        The parameter, a list or tuple, for each item of which the primal returns one.
     wide : bool
         Whether `out_bar` may, unless all operands are known to be vectors or matrices,
         also be broadcast to more than the shape of `out`.
@@ -107,6 +122,9 @@ class Rule:
     result: str = ""
     fresh: bool = False
     widens: bool = False
+    parts: tuple[str, ...] = ()
+    each: str = ""
+    alone: Mapping[str, tuple] = field(default_factory=dict)
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -261,6 +279,9 @@ def adjoint(
     singular: str = "",
     result: str = "",
     fresh: bool = False,
+    parts: tuple[str, ...] = (),
+    each: str = "",
+    alone: Mapping[str, tuple] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ..., *, out_bar)`` as the adjoint of `primals`.
 
@@ -271,7 +292,8 @@ def adjoint(
     wrt : tuple of str, optional
         The parameters that get an adjoint, in the order returned.  By default those
         without a default value.
-    zero, full, pointwise, linear, jointly, multilinear, wide, singular, result, fresh
+    zero, full, pointwise, linear, jointly, multilinear, wide, singular, result, fresh,
+    parts, each, alone
         As in `Rule`; a pointwise rule is never `full`.
 
     Raises
@@ -298,6 +320,9 @@ def adjoint(
                 singular,
                 result,
                 fresh,
+                parts=parts,
+                each=each,
+                alone=alone or {},
             )
         return function
 
@@ -379,6 +404,13 @@ def tangent(
         return function
 
     return register
+
+
+def present(*names: str) -> list[object]:
+    """The functions by these names that the installed NumPy has."""
+    words = [n.rpartition(".") for n in names]
+    owners = [(getattr(np, m) if m else np, n) for m, _, n in words]
+    return [getattr(owner, n) for owner, n in owners if hasattr(owner, n)]
 
 
 def nondifferentiable(*primals: Any) -> Any:
