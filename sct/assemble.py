@@ -128,7 +128,8 @@ class Assembly:
             raise unsupported(
                 source, self.work.prepared.body[-1], "this value", *KEPT_VALUE
             )
-        return grammar.call(f"{value.id}.copy")
+        # A number or an array: both have a positive.
+        return gast.UnaryOp(gast.UAdd(), value)
 
     def _checks(self, value: gast.AST) -> tuple[list[gast.AST], list[gast.AST]]:
         """What must be checked of the arguments, and of the result, which no type says.

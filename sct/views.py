@@ -181,14 +181,12 @@ def _apart(
 
 def _copy_of(name: str, body: list[gast.AST], check) -> gast.AST:
     """The copy of a parameter, with that of all it holds if that is written into."""
-    whole = all(
-        grammar.is_name(_viewed(place.value))
-        for s in grammar.statements(body)
-        for place in grammar.places(s)
-        if grammar.root(place) == name
-    )
-    if whole:
+    places = [p for s in grammar.statements(body) for p in grammar.places(s)]
+    own = [p for p in places if grammar.root(p) == name]
+    grown = any(grammar.appended(s) == name for s in grammar.statements(body))
+    if (own or grown) and all(grammar.is_name(_viewed(p.value)) for p in own):
         return grammar.call(f"{name}.copy")
+    # What other names alone write into may be a number as well.
     return check("copied", [grammar.name(name)], {}).value
 
 

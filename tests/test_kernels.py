@@ -539,7 +539,7 @@ def largest(xs):
     return max(xs)
 
 
-@refused(draw(4))
+@kernel(draw(4))
 def largest_by_a_helper(x):
     terms = []
     for v in x:
@@ -557,7 +557,7 @@ def one_name_in_two_loops(parts):
     return total
 
 
-@refused(draw(3), draw(4))
+@kernel(draw(3), draw(4))
 def outer_of_a_ufunc(u, v):
     return np.sum(np.multiply.outer(u, v) ** 2)
 
@@ -1383,3 +1383,17 @@ ENTRIES = {
 def test_entry(name):
     f, args = ENTRIES[name]
     check(f, args, (0,))
+
+
+def number_kept_in_a_dict(x):
+    state = {"b": x}
+    state["b"] *= x
+    state["b"] += 1.0
+    return state["b"]
+
+
+@pytest.mark.parametrize("x", [1.3, draw(3)])
+def test_a_value_that_is_a_number_or_an_array_is_kept(x):
+    value, x_bar = sct.vjp(number_kept_in_a_dict)(x, out_bar=np.ones_like(x)[()])
+    np.testing.assert_allclose(value, x * x + 1.0)
+    np.testing.assert_allclose(x_bar, 2.0 * x)
