@@ -48,6 +48,7 @@ for module in (
     runtime_fft,
 ):
     add(module)
+NEW.update({runtime_elementwise.extremum_adjoint, runtime_elementwise.prod_adjoint})
 
 
 def is_helper(value: object) -> bool:
