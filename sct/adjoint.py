@@ -29,6 +29,7 @@ import numpy as np
 from sct import grammar, inline, names, templates
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
+from sct.analysis.cuts import Cuts
 from sct.analysis.masks import masks
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.arguments import parameter_names
@@ -135,7 +136,7 @@ class Context:
     passing: set[str] = field(default_factory=set)
     exact: set[gast.AST] = field(default_factory=set)
     complexes: set[str] = field(default_factory=set)
-    cuts: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
+    cuts: Cuts = field(default_factory=Cuts)
     squares: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
     standing: dict[str, gast.Assign] = field(default_factory=dict)
     # The names whose adjoints or tangents hold because they are real.
@@ -862,7 +863,7 @@ class _Line:
 
     def _cut(self, statements, expressions, bar):
         """The adjoints of operands, 0 where that of the result is and they are nan."""
-        infinite = self.context.cuts.get(self.step.stmt)
+        infinite = self.context.cuts.adjoints.get(self.step.stmt)
         if not infinite:
             return expressions
         before = {n for s in statements for n in grammar.names_read(s)}

@@ -109,15 +109,18 @@ class Given:
         Those that are objects known while transforming, and these.
     complexes : frozenset of str
         Those that may be complex.
+    chosen : bool
+        Whether the adjoint of the result may be 0 in places, since it is chosen from.
     """
 
     statics: tuple[tuple[str, object], ...] = ()
     complexes: frozenset[str] = frozenset()
+    chosen: bool = False
 
     def among(self, names: Collection[str]) -> Given:
         """What is said of some parameters."""
         statics = tuple((n, f) for n, f in self.statics if n in names)
-        return Given(statics, self.complexes & set(names))
+        return Given(statics, self.complexes & set(names), self.chosen)
 
 
 GIVEN = Given()
@@ -541,6 +544,7 @@ class Differentiation:
             frozenset(
                 p for p, a in bound.items() if grammar.values_read(a) & complexes
             ),
+            op in self.context.cuts.calls and not self.forward,
         )
         try:
             if turns_of(function) is not None and not self.forward:
@@ -807,7 +811,7 @@ class Differentiation:
             passing(fn, operations, active, self.temporary, self._takes_wide),
             prepared.exact,
             complex_names(fn, operations, self.normal.scope, self._complex(fn)),
-            cuts(fn, operations, active, data, self.resolve),
+            cuts(fn, operations, active, data, self.resolve, self.given.chosen),
             squares(fn, operations, active),
         )
         groups = shared if self.forward else alias_groups(fn, self.operation, scalars)

@@ -282,7 +282,7 @@ class _Line:
         if op.kind == "tuple":
             return self._display(op.node)
         if op.kind == "rule":
-            return self._rule()
+            return self._cut(self._rule())
         raise refusal(self.context.source, op)
 
     def _seen(self, bound: list[str]) -> set[str]:
@@ -587,7 +587,20 @@ class _Line:
         parts = []
         for p in wanted:
             parts += self._instance(op.rule, [p])
-        return self._spread(self._sum(parts))
+        return self._spread(self._cut(self._sum(parts)))
+
+    def _cut(self, tangent: gast.AST) -> gast.AST:
+        """A tangent, 0 where it is an infinity that comes to nothing."""
+        cuts, stmt = self.context.cuts, self.stmt
+        if stmt in cuts.masked:
+            return self.owner._helper("cut", tangent, grammar.clone(cuts.masked[stmt]))
+        if stmt in cuts.overflows:
+            (name,) = grammar.target_names(stmt.targets[0])
+            numpy = self.context.use("module", "numpy")
+            lost = grammar.call(f"{numpy}.isinf", grammar.name(name))
+            zero = grammar.constant(0.0)
+            return grammar.call(f"{numpy}.where", lost, zero, tangent)
+        return tangent
 
     def _instance(self, rule: Rule, wanted: list[str]) -> list[gast.AST]:
         """What each tangent contributes, by the text of a rule."""

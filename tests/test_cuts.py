@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -111,6 +113,46 @@ CASES = [
 def test_gradient(f, x, expected, optimize):
     found = sct.grad(f, optimize=optimize)(np.array(x))
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c[0] is not by_reduction], ids=str
+)
+def test_tangent(case):
+    f, x, expected = case
+    f_jvp = sct.jvp(f)
+    for i, direction in enumerate(np.eye(len(x))):
+        keyword = {f"{next(iter(inspect.signature(f).parameters))}_dot": direction}
+        _, dot = f_jvp(np.array(x), **keyword)
+        np.testing.assert_allclose(dot, expected[i], rtol=1e-12, atol=1e-300)
+
+
+def logarithm(x):
+    return np.log(x)
+
+
+def of_a_call(x):
+    return np.sum(np.where(x > 0.0, logarithm(x), x))
+
+
+def positive_part(x):
+    return np.where(x > 0.0, x, 0.0)
+
+
+def by_a_call(x):
+    return np.sum(positive_part(np.sqrt(x) - 1.0))
+
+
+def of_calls_alone(x):
+    return np.sum(logarithm(x) + positive_part(x))
+
+
+def test_calls():
+    x = np.array([0.0, 4.0])
+    np.testing.assert_array_equal(sct.grad(of_a_call)(x), [1.0, 0.25])
+    np.testing.assert_array_equal(sct.grad(by_a_call)(x), [0.0, 0.25])
+    # Where nothing is chosen, the derivative of the function is the plain one.
+    assert "cut(" not in sct.source(sct.grad(of_calls_alone))
 
 
 def slope(f):

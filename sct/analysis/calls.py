@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import gast
 
+from sct import grammar
 from sct.analysis.annotations import return_fact
 from sct.analysis.shapes import Fact, Inference, Shape, shapes, unknown
 from sct.arguments import parameter_names
 from sct.errors import SctError
-from sct.normalise import normalise
-from sct.operations import BindError, Operation, Resolver, bind_call, classify
+from sct.normalise import Normal, normalise
+from sct.operations import (
+    BindError,
+    Operation,
+    Resolver,
+    bind_call,
+    classify,
+    store_operation,
+)
 from sct.questions import about_functions
 
 
@@ -57,6 +65,19 @@ def result_fact(function, op: Operation, env, inference: Inference) -> Fact | No
 
 def _is_parameter(root: object) -> bool:
     return isinstance(root, tuple) and root[0] == "parameter"
+
+
+def operations_of(normal: Normal) -> dict[gast.AST, Operation]:
+    """What the statements of a function do, as far as its text tells."""
+    resolve = Resolver(normal.scope, {})
+    listed = list(grammar.statements(normal.fn.body))
+    found = {
+        s: classify(s.value, resolve)
+        for s in listed
+        if isinstance(s, (gast.Assign, gast.Expr, gast.AugAssign))
+    }
+    found.update((s, store_operation(s)) for s in listed if grammar.mutates(s))
+    return found
 
 
 @about_functions(None)

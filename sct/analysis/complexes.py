@@ -19,6 +19,7 @@ import gast
 import numpy as np
 
 from sct import grammar
+from sct.analysis.calls import operations_of
 from sct.arguments import parameter_names
 from sct.errors import SctError
 from sct.helpers import is_helper
@@ -28,10 +29,7 @@ from sct.operations import (
     UNDIFFERENTIATED,
     BindError,
     Operation,
-    Resolver,
     bind_call,
-    classify,
-    store_operation,
     unwrap,
 )
 from sct.questions import about_functions
@@ -165,16 +163,10 @@ def returns_complex(function: types.FunctionType, given: frozenset[str]) -> bool
         normal = normalise(function)
     except SctError:
         return bool(given)
-    resolve = Resolver(normal.scope, {})
-    listed = list(grammar.statements(normal.fn.body))
-    operations = {
-        s: classify(s.value, resolve)
-        for s in listed
-        if isinstance(s, (gast.Assign, gast.Expr, gast.AugAssign))
-    }
-    operations.update((s, store_operation(s)) for s in listed if grammar.mutates(s))
+    operations = operations_of(normal)
     given = given | declared(normal.fn, normal.scope)
     found = complex_names(normal.fn, operations, normal.scope, given)
+    listed = grammar.statements(normal.fn.body)
     returned = [s.value for s in listed if isinstance(s, gast.Return) and s.value]
     local = grammar.all_writes(normal.fn.body) | set(parameter_names(normal.fn))
     return any(

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 import operator
+import types
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import gast
 import numpy as np
@@ -25,12 +26,16 @@ import numpy as np
 from sct import grammar, runtime_rules
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
+from sct.analysis.calls import operations_of
 from sct.analysis.disjoint import Place, never_earlier
 from sct.analysis.masks import masks
 from sct.analysis.shapes import pointwise
 from sct.analysis.standing import Accesses
 from sct.arguments import parameter_names
-from sct.operations import Operation, atoms
+from sct.errors import SctError
+from sct.normalise import normalise
+from sct.operations import Operation, atoms, unwrap
+from sct.questions import about_functions
 from sct.resolve import MISSING, hashable
 
 # What of an operand these do not choose gets the adjoint 0.
@@ -55,14 +60,40 @@ POLYNOMIAL = {
 Operations = Mapping[gast.AST, Operation]
 
 
+@dataclass(frozen=True)
+class Cuts:
+    """Where derivatives are cut, for an infinity would meet a zero.
+
+    Attributes
+    ----------
+    adjoints : dict
+        Statement whose adjoint may be 0 → the names that may hold infinities.  An
+        adjoint that reads one of them is cut; every one is where the name ``"*"`` is
+        among them.
+    overflows : set
+        Statements whose result may be infinite, to no effect: so is its tangent.
+    masked : dict
+        Product with a mask → the mask, which may be 0 where a tangent is infinite.
+    calls : set of Operation
+        Calls of functions whose own derivative must be cut, the adjoint of their
+        result being 0 in places.
+    """
+
+    adjoints: dict[gast.AST, frozenset[str]] = field(default_factory=dict)
+    overflows: set[gast.AST] = field(default_factory=set)
+    masked: dict[gast.AST, gast.AST] = field(default_factory=dict)
+    calls: set[Operation] = field(default_factory=set)
+
+
 def cuts(
     fn: gast.FunctionDef,
     operations: Operations,
     active: Activity,
     data: set[str],
     resolve: Callable[[gast.AST], object],
-) -> dict[gast.AST, frozenset[str]]:
-    """The statements whose adjoints are cut where that of their result is 0.
+    chosen: bool = False,
+) -> Cuts:
+    """Where the derivatives of a function are cut.
 
     Parameters
     ----------
@@ -76,32 +107,35 @@ def cuts(
         The parameters that are held constant and may hold infinities.
     resolve : callable
         What a name or dotted name denotes.
-
-    Returns
-    -------
-    dict
-        Statement → the names that may hold infinities.  An adjoint that reads one of
-        them is cut; every one is where the name ``"*"`` is among them.
+    chosen : bool
+        Whether the adjoint of the function's own result may be 0 in places.
     """
     moving = {s: op for s, op in operations.items() if active.targets.get(s)}
     distinct = masks(fn, operations)
-    found: dict[gast.AST, frozenset[str]] = {}
-    if any(_chooses(op, distinct) for op in moving.values()):
+    made = Cuts()
+    found = made.adjoints
+    if chosen or any(_chooses(op, distinct) for op in moving.values()):
         selected = _unreached(
             fn,
             moving,
             lambda op, reached: () if _chooses(op, distinct) else op.operands * reached,
             _filled(fn, moving),
+            chosen,
         )
         given = data if _by_data(fn, moving, active, distinct) else set()
         infinite = _infinite(fn, operations, given, resolve, ("pole", "overflow"))
-        found |= _at(selected, moving, infinite, ("pole", "overflow"))
+        found.update(_at(selected, moving, infinite, ("pole", "overflow")))
+        made.calls.update(moving[s] for s in selected if _may_be_cut(moving[s]))
+        if any("*" in names for names in found.values()):
+            made.masked.update(_masked(moving, distinct))
     if any(_singular(op) == "overflow" for op in moving.values()):
         bounded = _unreached(fn, moving, _bounded)
         infinite = _infinite(fn, operations, set(), resolve, ("overflow",))
         for stmt, names in _at(bounded, moving, infinite, ("overflow",)).items():
             found[stmt] = found.get(stmt, frozenset()) | names
-    return found
+            if _singular(moving[stmt]) == "overflow":
+                made.overflows.add(stmt)
+    return made
 
 
 def _at(stmts, moving: Operations, infinite, kinds) -> dict:
@@ -145,6 +179,9 @@ def _chooses(op: Operation, distinct: set[str]) -> bool:
     if op.kind == "store":
         # What was there before has no part in the result.
         return True
+    if op.kind == "call":
+        function = unwrap(op.callee)
+        return isinstance(function, types.FunctionType) and chooses(function)
     if op.kind != "rule":
         return False
     if isinstance(op.node, gast.Subscript):
@@ -154,6 +191,47 @@ def _chooses(op: Operation, distinct: set[str]) -> bool:
     if is_one_of(op, PRODUCTS):
         return any(distinct & set(atoms(a)) for a in op.arguments.values())
     return is_one_of(op, CHOOSING)
+
+
+def _masked(moving: Operations, distinct: set[str]) -> dict[gast.AST, gast.AST]:
+    """The products with a mask, and the mask."""
+    return {
+        stmt: factor
+        for stmt, op in moving.items()
+        if is_one_of(op, PRODUCTS)
+        for factor in op.arguments.values()
+        if distinct & set(atoms(factor))
+    }
+
+
+@about_functions(False)
+def chooses(function: types.FunctionType) -> bool:
+    """Whether a function gives part of what it is given the adjoint 0."""
+    try:
+        normal = normalise(function)
+    except SctError:
+        return False
+    operations = operations_of(normal)
+    distinct = masks(normal.fn, operations)
+    listed = [op for op in operations.values() if op.kind != "store"]
+    return any(_chooses(op, distinct) for op in listed)
+
+
+def _may_be_cut(op: Operation) -> bool:
+    """Whether a call is of a function of the user's with a singular derivative."""
+    function = unwrap(op.callee) if op.kind == "call" else None
+    return isinstance(function, types.FunctionType) and has_poles(function)
+
+
+@about_functions(False)
+def has_poles(function: types.FunctionType) -> bool:
+    """Whether the derivative of a function may be infinite."""
+    try:
+        normal = normalise(function)
+    except SctError:
+        return False
+    listed = operations_of(normal).values()
+    return any(_singular(op) or _may_be_cut(op) for op in listed)
 
 
 def _by_data(fn, moving: Operations, active: Activity, distinct: set[str]) -> bool:
@@ -190,18 +268,19 @@ def _unreached(
     moving: Operations,
     plain: Callable[[Operation, bool], Iterable[str]],
     filled: Collection[str] = (),
+    chosen: bool = False,
 ) -> set[gast.AST]:
     """The statements on whose result the function's does not depend plainly.
 
     `plain` gives the operands on which a result depends plainly, when the function's
     does so on that result, and when not; `filled` are arrays of which nothing is
-    written over.
+    written over.  If it is `chosen`, nothing depends plainly on the result itself.
     """
     found: dict[gast.AST, bool] = {}
     straight = set(fn.body)
 
     def transfer(stmt: gast.AST, reached: set[str]) -> None:
-        if isinstance(stmt, gast.Return) and stmt.value is not None:
+        if isinstance(stmt, gast.Return) and stmt.value is not None and not chosen:
             reached.update(grammar.names_read(stmt.value))
         op = moving.get(stmt)
         if op is not None and op.kind in ("store", "append"):
