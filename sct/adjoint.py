@@ -30,7 +30,7 @@ from sct import grammar, inline, names, templates
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
 from sct.analysis.cuts import Cuts
-from sct.analysis.masks import masks
+from sct.analysis.masks import masks, pairs, sequences
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.arguments import parameter_names
 from sct.errors import SctError, unsupported
@@ -207,6 +207,8 @@ class Adjoints:
         # How many loops are around.
         self.turning = 0
         self.masks = masks(context.fn, context.operations)
+        self.sequences = sequences(context.fn, context.operations)
+        self.pairs = pairs(context.fn, context.operations)
         # Adjoints must be contiguous, as their primals are, to be looked into likewise.
         self.reshaped = {
             grammar.root(place)
@@ -1185,10 +1187,16 @@ class _Line:
         if isinstance(index, gast.Constant):
             return True
         parts = index.elts if isinstance(index, gast.Tuple) else [index]
+        names = tuple(p.id for p in parts if isinstance(p, gast.Name))
+        if len(names) == len(parts) and names in self.owner.pairs:
+            return True
+        alike = set(names) & self.owner.sequences
         for part in parts:
             if isinstance(part, gast.Slice):
                 continue
             if isinstance(part, gast.Name) and part.id in self.owner.masks:
+                continue
+            if isinstance(part, gast.Name) and alike == {part.id}:
                 continue
             fact = self.context.inference.fact(part, self.before)
             if not (fact.integer and (fact.scalar or isinstance(part, gast.Compare))):

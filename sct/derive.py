@@ -27,7 +27,7 @@ from sct import grammar, polish, purity
 from sct.adjoint import Context, Derived
 from sct.analysis import dataflow
 from sct.analysis.activity import activity
-from sct.analysis.aliases import is_fresh
+from sct.analysis.aliases import is_fresh, lends
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.calls import result_fact
 from sct.analysis.complexes import REFUSED, complex_names, taken_for_real
@@ -1018,6 +1018,7 @@ class Differentiation:
             temporary=self.temporary,
             scalar=self.scalars,
             fresh=self.fresh_result,
+            lends=lambda call: lends(self.operation(call), call),
             cheap=lambda node: trivial(node) or self._short(node),
             repeat=self._short,
         )

@@ -1081,6 +1081,50 @@ def copy_read_once_for_the_sum_of_all(x, w):
     return np.sum(c**3)
 
 
+# Indices that name no element twice, or look as if they did not.
+@case(draw(3, 3), draw(3, seed=1), 3, wrt=(0, 1))
+def stored_at_sequences(a, y, n):
+    k = np.arange(n)
+    rows, cols = np.tril_indices(n, -1)
+    a[k, k] = y * y
+    a[rows, cols] = y * a[0]
+    a[cols, rows] = y * a[1]
+    a[k] = a[k] * y
+    return np.sum(a**3)
+
+
+@case(draw(3), draw(4, seed=1))
+def stored_at_a_sequence_from_the_end(a, y):
+    k = np.arange(-1, 3)
+    a[k] = y * y
+    return np.sum(a**3)
+
+
+@case(draw(3), draw(3, seed=1))
+def stored_at_a_sequence_that_was_changed(a, y):
+    k = np.arange(3)
+    k[2] = 0
+    a[k] = y * y
+    return np.sum(a**3)
+
+
+@case(draw(3, 3), draw(3, seed=1))
+def stored_at_two_sequences(a, y):
+    k, m = np.arange(3), np.arange(0, 6, 2) % 3
+    a[m, k] = y * y
+    a[m % 2, m % 2] = y * a[0]
+    return np.sum(a**3)
+
+
+@case(draw(3), draw(2, 3, seed=1))
+def stored_at_a_sequence_more_than_once(a, y):
+    k = np.arange(3)
+    a[k] = y[0]
+    for i in range(2):
+        a[k] = y[i] * a[k]
+    return np.sum(a**3)
+
+
 # Parts that one statement reads twice.
 @case(draw(6), draw(3, seed=1))
 def parts_read_twice(x, w):

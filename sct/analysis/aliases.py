@@ -17,6 +17,7 @@ from sct import (
 from sct.analysis.shapes import REDUCTIONS, TO_SCALAR, pointwise
 from sct.helpers import NEW
 from sct.operations import Operation
+from sct.optimize.facts import arguments
 from sct.resolve import MISSING, hashable
 
 FRESH = {
@@ -54,6 +55,17 @@ FRESH = {
 UNCHANGED = {
     np.real_if_close, np.conjugate, np.real, np.imag, max, min, runtime_rules.cut,
 }  # fmt: skip
+
+
+# What is returned may share memory with the first argument alone.
+OF_THE_FIRST = {runtime.unbroadcast, runtime_rules.cut}
+
+
+def lends(op: Operation, call: gast.Call) -> list[gast.AST]:
+    """The arguments with which the result of a call may share memory."""
+    if hashable(op.callee) and op.callee in OF_THE_FIRST:
+        return call.args[:1]
+    return arguments(call)
 
 
 def is_fresh(op: Operation) -> bool:

@@ -16,7 +16,7 @@ import gast
 
 from sct import grammar
 from sct.optimize import rebuild
-from sct.optimize.effects import Effects, effects_of
+from sct.optimize.effects import Effects, effects_of, root
 from sct.optimize.facts import Facts
 
 _ARITHMETIC = (gast.BinOp, gast.UnaryOp, gast.Compare)
@@ -31,6 +31,9 @@ _CLOSED = (
     gast.JoinedStr,
 )
 _DISPLAYS = (gast.List, gast.Tuple, gast.Dict, gast.Set)
+
+# Stands for what is called, among the classes of memory.
+_CALLED = "<called>"
 
 # What becomes of the value of an expression: it is read at once, it gets a name of
 # which no memory is ever written, or it is kept where it may be written.
@@ -56,6 +59,10 @@ def cse(fn: gast.FunctionDef, facts: Facts) -> tuple[bool, gast.FunctionDef]:
         The function with names in place of repeated expressions.
     """
     return rebuild.with_body(fn, _Reuse(facts, effects_of(fn, facts)).block(fn.body))
+
+
+def _is_call(node: gast.AST) -> bool:
+    return isinstance(node, gast.Call)
 
 
 class _Reuse:
@@ -116,10 +123,14 @@ class _Reuse:
             return
         self.holder[k] = target.id
         added.append(k)
+        # No store writes into `np` or other names for functions.
+        callees = {root(n.func) for n in grammar.nodes(value) if _is_call(n)}
+        callees = {n for n in callees if n and not self.effects.is_bound(n)}
         for n in read | {target.id}:
             self.by_name.setdefault(n, set()).add(k)
             if n not in self.facts.scalar:
-                self.by_cell.setdefault(self.effects.cell(n), set()).add(k)
+                cell = _CALLED if n in callees else self.effects.cell(n)
+                self.by_cell.setdefault(cell, set()).add(k)
 
     def _shareable(self, node: gast.AST) -> bool:
         known = self.notes.about("shareable")

@@ -201,7 +201,7 @@ class Effects:
         elif isinstance(node, gast.Call):
             if self.facts.fresh(node):
                 return
-            parts = [*node.args, *[k.value for k in node.keywords]]
+            parts = list(self.facts.lends(node))
             owner = root(node.func)
             if owner is None or owner in self._local or owner in self._parameters:
                 parts.append(node.func)
@@ -280,10 +280,13 @@ class Effects:
         self._sources(value, names, sums)
         return Flow(tuple(into), frozenset(names), tuple(sums))
 
+    def is_bound(self, name: str) -> bool:
+        """Whether a name is the function's own, a parameter or bound in it."""
+        return name in self._local or name in self._parameters
+
     def cell(self, name: str) -> str:
         """A representative of the names that `name` may share memory with."""
-        known = name in self._local or name in self._parameters
-        return self._find(name if known else _OUTSIDE)
+        return self._find(name if self.is_bound(name) else _OUTSIDE)
 
     def mutable(self, name: str) -> bool:
         """Whether the value of `name` may be written in place anywhere."""

@@ -45,6 +45,11 @@ def trivial(node: gast.AST) -> bool:
             return False
 
 
+def arguments(call: gast.Call) -> list[gast.AST]:
+    """All arguments of a call, by position and by name."""
+    return [*call.args, *[k.value for k in call.keywords]]
+
+
 @dataclass
 class Facts:
     """What is known of a function that is to be optimised.
@@ -61,6 +66,8 @@ class Facts:
         ``cheap(node)``: whether computing `node` twice is fine.
     fresh : callable
         ``fresh(call)``: whether the result of a call shares no memory with anything.
+    lends : callable
+        ``lends(call)``: the arguments with which the result of any other may share it.
     repeat : callable
         ``repeat(node)``: whether reading `node` again is better than giving it a name.
 
@@ -75,6 +82,7 @@ class Facts:
     scalar: set[str] = field(default_factory=set)
     cheap: Callable[[gast.AST], bool] = trivial
     fresh: Callable[[gast.Call], bool] = lambda call: False
+    lends: Callable[[gast.Call], list[gast.AST]] = arguments
     repeat: Callable[[gast.AST], bool] = lambda node: False
 
     def __post_init__(self) -> None:
