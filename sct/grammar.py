@@ -130,6 +130,11 @@ def assign(
     return located(gast.Assign([target], value, None), at)
 
 
+def arguments(node: gast.Call) -> list[gast.AST]:
+    """All arguments of a call, by position and by name."""
+    return [*node.args, *[k.value for k in node.keywords]]
+
+
 def call(func: str | gast.AST, *args: gast.AST, **keywords: gast.AST) -> gast.Call:
     """``func(*args, **keywords)``; a dotted string is an attribute chain."""
     if isinstance(func, str):

@@ -8,6 +8,7 @@ import gast
 import numpy as np
 
 from sct import (
+    grammar,
     runtime,
     runtime_linalg,
     runtime_norms,
@@ -17,7 +18,6 @@ from sct import (
 from sct.analysis.shapes import REDUCTIONS, TO_SCALAR, pointwise
 from sct.helpers import NEW
 from sct.operations import Operation
-from sct.optimize.facts import arguments
 from sct.resolve import MISSING, hashable
 
 FRESH = {
@@ -65,7 +65,7 @@ def lends(op: Operation, call: gast.Call) -> list[gast.AST]:
     """The arguments with which the result of a call may share memory."""
     if hashable(op.callee) and op.callee in OF_THE_FIRST:
         return call.args[:1]
-    return arguments(call)
+    return grammar.arguments(call)
 
 
 def is_fresh(op: Operation) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import gast
 
+from sct import grammar
 from sct.optimize.notes import Notes
 
 _DERIVATIVE = re.compile(r".*_(bar|dot)(_\d+)?_*$")
@@ -43,11 +44,6 @@ def trivial(node: gast.AST) -> bool:
             node = node.value
         else:
             return False
-
-
-def arguments(call: gast.Call) -> list[gast.AST]:
-    """All arguments of a call, by position and by name."""
-    return [*call.args, *[k.value for k in call.keywords]]
 
 
 @dataclass
@@ -82,7 +78,7 @@ class Facts:
     scalar: set[str] = field(default_factory=set)
     cheap: Callable[[gast.AST], bool] = trivial
     fresh: Callable[[gast.Call], bool] = lambda call: False
-    lends: Callable[[gast.Call], list[gast.AST]] = arguments
+    lends: Callable[[gast.Call], list[gast.AST]] = grammar.arguments
     repeat: Callable[[gast.AST], bool] = lambda node: False
 
     def __post_init__(self) -> None:
