@@ -259,3 +259,62 @@ def plain(x, y):
 
 def test_nothing_is_cut_without_need():
     assert "cut(" not in sct.source(sct.grad(plain, wrt=("x", "y")))
+
+
+def both_arms(x):
+    t = np.exp(-x * x) * np.sqrt(x)
+    return np.sum(np.where(x > 1.0, 1.0 - t, t))
+
+
+def tail_of(x):
+    t = np.exp(-x * x) * np.sqrt(x)
+    return np.where(x > 1.0, 1.0 - t, t)
+
+
+def both_arms_of_a_function(x):
+    return np.sum(tail_of(1.0 / x))
+
+
+def every_row_once(x):
+    y = np.empty((3, 2))
+    for i in range(3):
+        y[i] = np.sqrt(x) * i
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("f", [both_arms, both_arms_of_a_function, every_row_once])
+def test_nothing_is_cut_that_cannot_be_zero(f):
+    f_grad = sct.grad(f)
+    assert "cut(" not in sct.source(f_grad)
+    x, d = np.array([0.6, 1.7]), 1e-6
+    change = [(f(x + d * e) - f(x - d * e)) / (2 * d) for e in np.eye(2)]
+    np.testing.assert_allclose(f_grad(x), change, rtol=1e-7)
+
+
+def one_arm_after_another(x):
+    a, b = np.sqrt(x), x
+    total = 0.0
+    for _ in range(2):
+        total = total + np.sum(np.where(x > 1.0, a, b))
+        a, b = b, a
+    return total
+
+
+def on_two_paths(x, flag):
+    if flag:
+        a, b = np.sqrt(x), x
+    else:
+        a, b = x, np.sqrt(x)
+    return np.sum(np.where(x > 1.0, a, b))
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "expected"),
+    [
+        (one_arm_after_another, [0.0, 4.0], [np.inf, 1.25]),
+        (lambda x: on_two_paths(x, True), [0.0, 4.0], [1.0, 0.25]),
+        (lambda x: on_two_paths(x, False), [4.0, 0.25], [1.0, 1.0]),
+    ],
+)
+def test_one_arm_is_cut(f, x, expected):
+    np.testing.assert_allclose(sct.grad(f)(np.array(x)), expected)

@@ -118,7 +118,7 @@ def cuts(
         selected = _unreached(
             fn,
             moving,
-            lambda op, reached: () if _chooses(op, distinct) else op.operands * reached,
+            _plain(distinct),
             _filled(fn, moving),
             chosen,
         )
@@ -214,7 +214,12 @@ def chooses(function: types.FunctionType) -> bool:
     operations = operations_of(normal)
     distinct = masks(normal.fn, operations)
     listed = [op for op in operations.values() if op.kind != "store"]
-    return any(_chooses(op, distinct) for op in listed)
+    if not any(_chooses(op, distinct) for op in listed):
+        return False
+    given = set(parameter_names(normal.fn))
+    _, reached = _reached(normal.fn, operations, lambda op, _: op.operands)
+    _, plainly = _reached(normal.fn, operations, _plain(distinct))
+    return not given & reached <= plainly
 
 
 def _may_be_cut(op: Operation) -> bool:
@@ -263,14 +268,25 @@ def _filled(fn, moving: Operations) -> set[str]:
     return {n for n, places in seen.stores.items() if n not in made and apart(places)}
 
 
-def _unreached(
+def _plain(distinct: set[str]) -> Callable[[Operation, bool], Iterable[str]]:
+    """The operands of which an operation chooses nothing, if it is reached itself."""
+    return lambda op, reached: () if _chooses(op, distinct) else op.operands * reached
+
+
+def _unreached(*arguments) -> set[gast.AST]:
+    """The statements on whose result the function's does not depend plainly."""
+    found, _ = _reached(*arguments)
+    return {s for s, is_reached in found.items() if not is_reached}
+
+
+def _reached(
     fn,
     moving: Operations,
     plain: Callable[[Operation, bool], Iterable[str]],
     filled: Collection[str] = (),
     chosen: bool = False,
-) -> set[gast.AST]:
-    """The statements on whose result the function's does not depend plainly.
+) -> tuple[dict[gast.AST, bool], set]:
+    """On which statements a function's result depends plainly, and on what is given.
 
     `plain` gives the operands on which a result depends plainly, when the function's
     does so on that result, and when not; `filled` are arrays of which nothing is
@@ -298,7 +314,7 @@ def _unreached(
         reached -= written | {*map(_overwritten, written), *arms}
         if op is None:
             return
-        found[stmt] = not is_reached
+        found[stmt] = is_reached
         reached.update(plain(op, is_reached))
         if stmt not in straight:
             return
@@ -311,8 +327,8 @@ def _unreached(
             n for n, at, p in facts if {(n, at, "x"), (n, at, "y")} <= reached
         )
 
-    dataflow.Backward(transfer).run(fn.body, set())
-    return {s for s, unreached in found.items() if unreached}
+    state = dataflow.Backward(transfer).run(fn.body, set())
+    return found, state or set()
 
 
 def _overwritten(name: str) -> str:
