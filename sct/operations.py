@@ -285,7 +285,6 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
             return Operation("copy", value, (args[0].id,), callee=callee)
     if callee in (max, min) and len(args) == 1:
         callee = templates.OF_ITEMS[callee]
-    names = tuple(sorted(grammar.names_read(value)))
     keywords = list(value.keywords)
     folded = templates.FOLDS.get(_ufunc_method(callee))
     if folded is not None:
@@ -300,7 +299,7 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
         return Operation("constant", value, callee=callee)
     if role(callee) == "identity" and len(args) == 1 and grammar.is_name(args[0]):
         return Operation("copy", value, (args[0].id,), callee=callee)
-    plain = unwrap(callee)
+    plain, names = unwrap(callee), tuple(sorted(grammar.names_read(value)))
     if any(plain is s for s in SOLVERS):
         # Where the iteration begins has no part in what it leads to.
         names = tuple(n for a in args[2:] for n in atoms(a))

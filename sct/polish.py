@@ -212,7 +212,7 @@ def _owned(fn: gast.FunctionDef, facts: Facts, wide: set[str]) -> set[str]:
             for name in grammar.writes(stmt):
                 made[name] = False
     owned = {n for n, new in made.items() if new and n in wide}
-    return owned - _seen(fn, owned, facts)
+    return owned - _seen(fn, owned, facts) if owned else owned
 
 
 def _is_new(value: gast.AST, facts: Facts) -> bool:

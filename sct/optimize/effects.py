@@ -158,9 +158,12 @@ class Effects:
         # Mentions that are those of a stack, less all mentions.
         balance = dict.fromkeys(born, 0)
         for s in every:
-            for n, count in self.notes.of(s).counts.items():
-                if n in born:
-                    balance[n] -= count
+            counts = self.notes.of(s).counts
+            mentioned = born.intersection(counts)
+            if not mentioned:
+                continue
+            for n in mentioned:
+                balance[n] -= counts[n]
             push, pop = stack_push(s), stack_pop(s)
             if is_new_list(s):
                 used = s.targets[0].id
