@@ -913,7 +913,12 @@ class _Line:
                 keys = [index[0] if len(index) == 1 else gast.Tuple(index, gast.Load())]
                 item = grammar.clone(e)
                 for key in index if self.operation.callee is np.block else keys:
-                    item = gast.Subscript(item, key, gast.Load())
+                    known = isinstance(item, gast.Tuple) and key in index
+                    item = (
+                        item.elts[key.value]
+                        if known
+                        else gast.Subscript(item, key, gast.Load())
+                    )
                 parts.append((name, item, self.fact(name)))
             return parts
         targets, parts = [], []

@@ -345,6 +345,13 @@ class _Substitute(gast.NodeTransformer):
             return _number(left[0] - right[0])
         return node
 
+    def visit_UnaryOp(self, node):
+        self.generic_visit(node)
+        value = _value(node.operand, {})
+        if isinstance(node.op, gast.Not) and value is not None:
+            return grammar.constant(not value[0])
+        return node
+
     def visit_Compare(self, node):
         self.generic_visit(node)
         left, right = _value(node.left, {}), _value(node.comparators[0], {})

@@ -181,6 +181,7 @@ _tangents: dict[object, Rule] = {}
 
 # Packages that need not be there, and the modules that hold rules for them.
 OPTIONAL = {
+    "scipy.linalg": "scipy_linalg",
     "scipy.special": "special",
     "scipy.stats": "stats",
 }

@@ -6,9 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import linalg, special, stats
 
-from .table import Row, between, binary, definite, normal, positive, unary, within
+from sct import runtime_scipy_linalg as helper
+
+from .linalg_table import spread
+from .table import (
+    Row,
+    between,
+    binary,
+    definite,
+    normal,
+    positive,
+    regular,
+    unary,
+    within,
+)
 
 
 def those(names: str) -> list[Callable[..., Any]]:
@@ -226,4 +239,75 @@ STATS = [
     ],
 ]
 
-SCIPY = [*SPECIAL, *STATS]
+_LU, _PIVOTS = linalg.lu_factor(regular(3, 3)[::-1])
+_BANDS = normal(4, 5) + np.array([[0.0], [0.0], [6.0], [0.0]])
+
+LINALG = [
+    *[Row(f, (regular(3, 3),)) for f in (linalg.inv, linalg.det)],
+    *[Row(f, (regular(3, 3),)) for f in (linalg.expm, linalg.logm, linalg.sqrtm)],
+    Row(linalg.expm, (normal(2, 3, 3),)),
+    *[
+        Row(linalg.solve, (regular(3, 3), b), kwargs)
+        for b in (normal(3), normal(3, 2))
+        for kwargs in ({}, {"transposed": True}, {"check_finite": False})
+    ],
+    Row(linalg.solve, (definite(3, 3), normal(3)), {"assume_a": "pos"}, ("b",)),
+    Row(linalg.solve, (definite(3, 3), normal(3)), {"assume_a": "pos"}, ("a",), True),
+    Row(linalg.pinv, (normal(4, 3),)),
+    *[
+        Row(linalg.norm, (normal(3, 4), *rest), kwargs)
+        for rest in ((), ("fro",), (1, 0))
+        for kwargs in ({}, {"keepdims": True})
+    ],
+    *[
+        Row(linalg.cholesky, (definite(3, 3),), kwargs, symmetric=True)
+        for kwargs in ({}, {"lower": True})
+    ],
+    *[
+        Row(f, (definite(3, 3),), kwargs, symmetric=True)
+        for f in (linalg.eigh, linalg.eigvalsh)
+        for kwargs in ({}, {"lower": False})
+    ],
+    Row(linalg.eigh, (definite(3, 3),), {"eigvals_only": True}, symmetric=True),
+    Row(linalg.svdvals, (normal(4, 3),)),
+    Row(linalg.svd, (normal(4, 3),), {"compute_uv": False}),
+    Row(linalg.svd, (spread(4, 3), False)),
+    Row(linalg.qr, (regular(3, 3),)),
+    Row(linalg.qr, (normal(4, 3),), {"mode": "economic"}),
+    *[
+        Row(linalg.solve_triangular, (regular(3, 3), b), kwargs)
+        for b in (normal(3), normal(3, 2))
+        for kwargs in (
+            {},
+            {"lower": True},
+            {"trans": 1},
+            {"trans": "T", "lower": True, "unit_diagonal": True},
+        )
+    ],
+    *[
+        Row(linalg.cho_factor, (definite(3, 3),), kwargs, symmetric=True)
+        for kwargs in ({}, {"lower": True})
+    ],
+    *[
+        Row(linalg.cho_solve, ((regular(3, 3), lower), b))
+        for lower in (False, True)
+        for b in (normal(3), normal(3, 2))
+    ],
+    Row(linalg.lu_factor, (regular(3, 3)[::-1],)),
+    *[
+        Row(linalg.lu_solve, ((_LU, _PIVOTS), b), {"trans": trans})
+        for b in (normal(3), normal(3, 2))
+        for trans in (0, 1)
+    ],
+    Row(linalg.solve_sylvester, (regular(3, 3), regular(2, 2), normal(3, 2))),
+    Row(linalg.block_diag, (normal(2, 2), normal(1, 3), normal(2))),
+    Row(linalg.toeplitz, (normal(3),)),
+    Row(linalg.toeplitz, (normal(3), normal(4))),
+    Row(linalg.solve_banded, ((1, 2), _BANDS, normal(5))),
+    Row(linalg.solve_banded, ((1, 2), _BANDS, normal(5, 2))),
+    Row(helper.block_diag_adjoint, (normal(3, 5), [normal(2, 2), normal(3)])),
+    Row(helper.permuted, (normal(3, 2), _PIVOTS)),
+    Row(helper.unpermuted, (normal(3, 2), _PIVOTS)),
+]
+
+SCIPY = [*SPECIAL, *STATS, *LINALG]

@@ -54,6 +54,8 @@ def moved(x, step, v):
     """``x + step * v``, of the types that `x` is made of."""
     if isinstance(x, (tuple, list)):
         return type(x)([moved(a, step, b) for a, b in zip(x, v)])
+    if np.asarray(x).dtype.kind in "biu" and not np.any(v):
+        return x
     same = (
         isinstance(x, float) or isinstance(x, int) and np.asarray(v).dtype.kind == "i"
     )
@@ -117,7 +119,8 @@ class Case:
         def drawn(x):
             v = self.random.normal(size=np.shape(x))
             turned = 1j * self.random.normal(size=np.shape(x)) if is_complex(x) else 0.0
-            return v + turned
+            # Integers stay where they are.
+            return v * (np.asarray(x).dtype.kind in "fc") + turned
 
         return tree_map(drawn, tree)
 
