@@ -9,7 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 import sct
-from generated_examples import arrays, inplace, loops, models, networks, scalars
+from generated_examples import (
+    arrays,
+    control,
+    inplace,
+    loops,
+    models,
+    networks,
+    scalars,
+)
 
 HERE = Path(__file__).parent
 
@@ -151,6 +159,25 @@ EXAMPLES = [
     Example(arrays.total_variation, "grad", 0, (some(4, 5), 1e-2)),
     Example(arrays.chain, "grad", 0, (some(4, 3),)),
     Example(arrays.projectile, "vjp", (0, 1), (some(3), 0.1)),
+    Example(arrays.rosenbrock, "hessian", 0, (some(4),)),
+    Example(arrays.rosenbrock, "hvp", 0, (some(4),)),
+    Example(arrays.projectile, "jacobian", 0, (some(3), 0.1)),
+    Example(arrays.projectile, "jvp", (0, 1), (some(3), 0.1)),
+    Example(
+        control.equilibrium_loss,
+        "grad",
+        ("w", "x"),
+        (some(3, 3), some(3), some(3) ** 2),
+    ),
+    Example(
+        control.validation_loss,
+        "grad",
+        "penalty",
+        (0.3, some(7, 3), some(7), some(5, 3), some(5)),
+    ),
+    Example(control.lorenz, "grad", ("x", "rho"), (some(3), 2.0, 30)),
+    Example(control.clipped_rnn, "grad", "w", (some(3, 3), some(4, 3), 1e3)),
+    Example(control.deep_chain, "grad", ("w", "x"), (some(3, 3), some(3))),
     Example(inplace.diffuse, "grad", (0, 1), (some(7), 0.2, 3)),
     Example(inplace.seidel, "grad", "a", (some(5, 5), 2)),
     Example(inplace.durbin, "grad", 0, (0.4 * some(5),)),

@@ -1079,7 +1079,6 @@ class _Line:
         if isinstance(stmt, gast.Expr):
             held = grammar.name(owner._fresh("item"), store=True)
             self.step.stmt = grammar.assign(held, stmt.value, stmt)
-        (target,) = grammar.writes(self.step.stmt)
         self.reached.add(name)
         if name not in owner.bars:
             self.read(name, new=True)
@@ -1090,10 +1089,14 @@ class _Line:
         owner.buffered.add(name)
         if name not in owner.fresh:
             self.own(name, new=True)
-        if target in owner.bars:
-            value = self._seed(target, owner.bars.pop(target))
-        else:
-            value = self.zero_of_new(target)
+        values = []
+        for target in grammar.writes(self.step.stmt):
+            if target in owner.bars:
+                values.append(self._seed(target, owner.bars.pop(target)))
+            else:
+                values.append(self.zero_of_new(target))
+        whole = isinstance(self.step.stmt.targets[0], gast.Name)
+        value = values[0] if whole else gast.Tuple(values, gast.Load())
         push = grammar.call(f"{owner.bar(name)}.append", value)
         self.step.adjoint.append(grammar.located(gast.Expr(push), self.step.stmt))
 

@@ -163,10 +163,11 @@ class JacobianOf:
         self.beside = f", {d.names.fresh('aux')}" if self.aux else ""
         if self.aux or self.mode is not None:
             return self.written(self.lines(self.mode or "reverse"))
-        by_rows, by_columns = self.attempt("reverse"), self.attempt("forward")
+        by_columns = self.attempt("forward")
         if self.origin and by_columns:
             # As many as there are rows, and nothing is kept for them.
             return self.written(by_columns)
+        by_rows = self.attempt("reverse")
         if not by_rows or not by_columns:
             return self.written(by_rows or by_columns or self.lines("reverse"))
         first, *rest = by_rows

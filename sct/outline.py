@@ -180,6 +180,8 @@ class _Outline:
                 raise unsupported(self.source, s, what.format(n), why, instead)
         inside = set().union(*[_reads(t) for t in _all(s.body)])
         constants = tuple(sorted((inside & self.local) - bound - {counter}))
+        if counter == "_" and counter not in inside:
+            counter = Names({*states, *constants, *inside}).fresh("i")
         stem = self.source.name
         loop = self.made(s, stem, counter, states, constants)
         alias = self.names.fresh(f"{stem}_loop")

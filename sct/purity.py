@@ -34,7 +34,7 @@ WRITING = {
 # Methods that change a list, dict or array and nothing else.
 INSIDE = {
     "append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "update",
-    "setdefault", "fill", "copy",
+    "setdefault", "fill", "copy", "get", "keys", "values", "items", "index", "count",
 }  # fmt: skip
 CHECKS = {f for n, f in HELPERS.items() if n.startswith("check_")}
 

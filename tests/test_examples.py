@@ -20,6 +20,14 @@ from .test_kernels import leaves, mapped, matching
 QUOTE = re.compile(r"\s*# L(\d+): (.*)")
 
 each = pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.name)
+# Those that take no seed, and how to look at them.
+OTHER = ("jvp", "jacobian", "hessian", "hvp")
+seeded = pytest.mark.parametrize(
+    "example", [e for e in EXAMPLES if e.mode not in OTHER], ids=lambda e: e.name
+)
+others = pytest.mark.parametrize(
+    "example", [e for e in EXAMPLES if e.mode in OTHER], ids=lambda e: e.name
+)
 
 
 def saved(example: Example):
@@ -87,7 +95,7 @@ def test_ruff_has_nothing_to_say(command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@each
+@seeded
 def test_comments_quote_the_source(example):
     path = inspect.getsourcefile(example.function)
     with open(path, encoding="utf-8") as file:
@@ -102,7 +110,7 @@ def test_comments_quote_the_source(example):
         assert text == lines[number - 1]
 
 
-@each
+@seeded
 def test_numbers(example):
     f_bar = saved(example)
     given = copy.deepcopy(list(example.arguments))
@@ -124,8 +132,44 @@ def test_numbers(example):
             np.testing.assert_allclose(bar, want, rtol=1e-7, atol=1e-9)
 
 
+@others
+def test_numbers_of_other_operators(example):
+    """Along a direction, against differences of the function or of its gradient."""
+    f_other, (x, *rest) = saved(example), example.arguments
+    single = not isinstance(example.wrt, tuple)
+    args = [x] if single else [x, *rest]
+    still = rest if single else []
+    directions = [
+        np.cos(1.0 + np.arange(np.size(a))).reshape(np.shape(a)) for a in args
+    ]
+    directions = [d if np.ndim(d) else float(d) for d in directions]
+    f = example.function
+    if example.mode in ("hessian", "hvp"):
+        f = sct.grad(f, example.wrt)
+
+    def moved(step):
+        return np.asarray(
+            f(*[a + step * d for a, d in zip(args, directions, strict=True)], *still)
+        )
+
+    near, far = moved(1e-3) - moved(-1e-3), moved(2e-3) - moved(-2e-3)
+    want = (8.0 * near - far) / 12e-3
+    if example.mode == "hvp":
+        found = f_other(*example.arguments, v=directions[0])
+    elif example.mode == "jvp":
+        names = list(inspect.signature(f_other).parameters)[-len(args) :]
+        found = f_other(*example.arguments, **dict(zip(names, directions, strict=True)))
+        np.testing.assert_array_equal(found[0], f(*example.arguments))
+        found = found[1]
+    else:
+        found = np.tensordot(f_other(*example.arguments), directions[0], 1)
+    np.testing.assert_allclose(found, want, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize(
-    "example", [e for e in EXAMPLES if e.mode != "vjp"], ids=lambda e: e.name
+    "example",
+    [e for e in EXAMPLES if e.mode not in ("vjp", *OTHER)],
+    ids=lambda e: e.name,
 )
 def test_seed_may_be_an_array_without_dimensions(example):
     f_bar, seed = saved(example), np.array(1.7)
