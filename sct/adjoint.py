@@ -29,7 +29,7 @@ import numpy as np
 from sct import grammar, inline, names, templates
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
-from sct.analysis.cuts import Cuts
+from sct.analysis.cuts import CHOOSING, PRODUCTS, Cuts, is_one_of
 from sct.analysis.masks import masks, pairs, sequences
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.arguments import parameter_names
@@ -209,6 +209,8 @@ class Adjoints:
         self.masks = masks(context.fn, context.operations)
         self.sequences = sequences(context.fn, context.operations)
         self.pairs = pairs(context.fn, context.operations)
+        # The names whose adjoints may have more digits than they have.
+        self.widened: set[str] = set()
         # Adjoints must be contiguous, as their primals are, to be looked into likewise.
         self.reshaped = {
             grammar.root(place)
@@ -302,8 +304,9 @@ class Adjoints:
                 line.zero(name, self.bars)
             elif not _is_whole(self.bars[name], facts, name):
                 line.spread(name, self.bars)
-            if name in self.context.complexes:
-                # Complex later on; what was given may be real.
+            number = name in facts and facts[name].scalar
+            if name in self.context.complexes or name in self.widened and not number:
+                # Complex later on, or of double precision; what was given may not be.
                 line.read(name)
                 bar = grammar.name(self.bar(name))
                 helper = self._helper("unbroadcast")
@@ -719,6 +722,8 @@ class _Line:
         only when nothing reads it any more.
         """
         sums: dict[str, tuple[gast.AST, Fact]] = {}
+        if self.owner.widened & set(coming):
+            self.owner.widened.update(name for name, _, _ in parts)
         for name, value, fact in parts:
             if name in sums:
                 first, f = sums[name]
@@ -774,7 +779,20 @@ class _Line:
         if op.rule.pointwise:
             widens = op.rule.widens
             parts = [self._unbroadcast(part, result, widens) for part in parts]
+        if self._gains_digits(op, target, coming):
+            self.owner.widened.add(target)
         self._contribute_all(parts, {target: coming})
+
+    def _gains_digits(self, op: Operation, target: str, coming: Fact) -> bool:
+        """Whether a number that stands for an adjoint makes an array of its own here.
+
+        In ``np.where(test, 1.0, 0.0)`` nothing tells of what precision it should be.
+        """
+        if _is_whole(coming, self.after, target) or coming.shape:
+            return False
+        if is_one_of(op, PRODUCTS):
+            return any(self.owner.masks & set(atoms(a)) for a in op.arguments.values())
+        return op.rule.pointwise and is_one_of(op, CHOOSING)
 
     def _takes_all(self, name: str, target: str, coming: Fact) -> bool:
         """Whether a target is all of an array, and its adjoint of its whole shape."""

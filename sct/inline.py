@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 
 import gast
@@ -378,6 +379,12 @@ class _Substitute(gast.NodeTransformer):
         if callee is put_back and len(node.args) == 1 and not node.keywords:
             return node.args[0]
         called = node.func.attr if isinstance(node.func, gast.Attribute) else ""
+        given = [_value(a, {}) for a in node.args]
+        if called == "where" and given[0] in ((True,), (False,)):
+            return node.args[1 if given[0][0] else 2]
+        # As a number of NumPy's, a logarithm would widen single precision.
+        if called == "log" and given[0] is not None and given[0][0] > 0:
+            return grammar.constant(math.log(given[0][0]))
         axis = _value(node.args[1], {}) if called == "expand_dims" else None
         # Along a first or last axis `g` may be a plain number.
         if axis is None or type(axis[0]) is not int or axis[0] < 1:

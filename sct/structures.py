@@ -471,7 +471,7 @@ def _copied_name(value: gast.AST, classify) -> str:
 
 
 # What takes a list as it takes an array.
-ITEMISED = (list, tuple, sum, np.array, np.asarray)
+ITEMISED = (list, tuple, sum, np.array, np.asarray, *templates.OF_ITEMS.values())
 MEMBER = (gast.In, gast.NotIn)
 DICT_METHODS = {"items", "keys", "values", "get"}
 

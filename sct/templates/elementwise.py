@@ -292,7 +292,7 @@ def logaddexp2(out, x, y, *, out_bar):
 
 @adjoint(np.copysign, wrt=("x",), zero=("y",), pointwise=True)
 def copysign(out, x, y, *, out_bar):
-    x_bar = out_bar * np.sign(x) * np.copysign(1.0, y)
+    x_bar = out_bar * np.sign(x) * np.sign(out)
     return x_bar
 
 
