@@ -181,13 +181,13 @@ class _Case:
     def function(self, body: str, **names: object) -> Callable:
         """A function of the differentiated arguments with this text for its body."""
         space = {**self.space, **names}
-        lines = [f"def {_word(self.fn)}({', '.join(self.parameters)}):"]
+        lines = [f"def checked({', '.join(self.parameters)}):"]
         lines += [f"    {line}" for line in body.split("\n")]
         text = "\n".join(lines) + "\n"
         filename = f"<check_rule {next(_count)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         exec(compile(text, filename, "exec"), space)
-        return space[_word(self.fn)]
+        return space["checked"]
 
     @functools.cached_property
     def primal(self) -> Callable:
@@ -459,11 +459,6 @@ def _active(rule, given: dict, names: list[str], wrt) -> set[str]:
     if wrt is not None and unknown:
         raise ArgumentError(f"no argument is called `{min(unknown)}`: {[*given]}")
     return chosen | items
-
-
-def _word(fn: Callable) -> str:
-    word = getattr(fn, "__name__", "function")
-    return f"{word}_" if not word.isidentifier() else word
 
 
 def _shown(x: object) -> str:

@@ -181,7 +181,11 @@ _tangents: dict[object, Rule] = {}
 
 # Packages that need not be there, and the modules that hold rules for them.
 OPTIONAL = {
+    "scipy.fft": "scipy_fft",
+    "scipy.integrate": "integrate",
     "scipy.linalg": "scipy_linalg",
+    "scipy.signal": "signal",
+    "scipy.spatial.distance": "distance",
     "scipy.special": "special",
     "scipy.stats": "stats",
 }

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import linalg, special, stats
+from scipy import fft, integrate, linalg, signal, special, stats
+from scipy.spatial import distance
 
 from sct import runtime_scipy_linalg as helper
 
@@ -310,4 +311,40 @@ LINALG = [
     Row(helper.unpermuted, (normal(3, 2), _PIVOTS)),
 ]
 
-SCIPY = [*SPECIAL, *STATS, *LINALG]
+_POINTS = np.cumsum(positive(2, 5), 1)
+
+MORE = [
+    *[
+        Row(f, (normal(5), normal(3)), {"mode": mode})
+        for f in (signal.convolve, signal.fftconvolve)
+        for mode in ("full", "same", "valid")
+    ],
+    Row(signal.convolve, (normal(3), normal(5)), {"mode": "valid"}),
+    Row(signal.convolve2d, (normal(4, 5), normal(2, 3)), {"mode": "same"}),
+    Row(signal.lfilter, (normal(3), np.array([2.0, 0.5, 0.3]), normal(2, 6))),
+    Row(signal.detrend, (normal(6),)),
+    Row(signal.detrend, (normal(6, 2), 0, "constant")),
+    Row(integrate.trapezoid, (normal(5),)),
+    Row(integrate.trapezoid, (normal(5, 3),), {"dx": 0.3, "axis": 0}),
+    Row(integrate.trapezoid, (normal(2, 5), _POINTS[0])),
+    Row(integrate.trapezoid, (normal(2, 5), _POINTS)),
+    Row(integrate.simpson, (normal(5),)),
+    Row(integrate.simpson, (normal(6, 2),), {"dx": 0.3, "axis": 0}),
+    Row(integrate.simpson, (normal(2, 5),), {"x": _POINTS[0]}),
+    *[
+        Row(distance.cdist, (normal(4, 3), normal(2, 3)), {"metric": metric})
+        for metric in ("euclidean", "sqeuclidean", "cityblock")
+    ],
+    *[
+        Row(f, (normal(5),), kwargs)
+        for f in (fft.fft, fft.ifft, fft.rfft)
+        for kwargs in ({}, {"n": 7}, {"n": 4, "norm": "ortho"}, {"norm": "forward"})
+    ],
+    Row(fft.fft, (normal(2, 4),), {"axis": 0}),
+    Row(fft.irfft, (normal(5),)),
+    Row(fft.irfft, (normal(5), 7)),
+    *[Row(f, (normal(3, 4),)) for f in (fft.fft2, fft.ifft2, fft.fftn)],
+    Row(fft.ifftn, (normal(3, 4),), {"norm": "ortho"}),
+]
+
+SCIPY = [*SPECIAL, *STATS, *LINALG, *MORE]
