@@ -16,6 +16,7 @@ import numpy as np
 from sct.classes import LIBRARIES, is_known
 from sct.errors import SctError
 from sct.grammar import heads, mutates, names_read, root, statements, writes
+from sct.hooks import Hook
 from sct.normalise import flattened
 from sct.questions import about_functions
 
@@ -94,6 +95,8 @@ def _changes(s: gast.AST, call: gast.Call, given: set[str], scope) -> bool:
     if not passed:
         return False
     callee = scope.resolve(func)
+    if isinstance(callee, Hook):
+        return False
     if isinstance(callee, types.FunctionType):
         return needs_writing_out(callee)
     return isinstance(s, gast.Expr) and getattr(callee, "__name__", "") not in SILENT

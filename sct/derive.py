@@ -75,7 +75,7 @@ from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.outline import turns_of
 from sct.prepare import Prepared, prepare
-from sct.refusals import REPLACED, UNPAIRED, UNREPEATABLE, UNSOLVED
+from sct.refusals import COUNTED, REPLACED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
 from sct.reuse import reuse
 from sct.reverse import Sweeps, sweeps
@@ -619,6 +619,9 @@ class Differentiation:
         if not isinstance(g, types.FunctionType):
             raise unsupported(self.normal.source, op.node, "this call", *UNSOLVED)
         params = [a for p, a in bound.items() if p.startswith("params_")]
+        taken = normalise(g).fn.args
+        if taken.vararg or len([*taken.posonlyargs, *taken.args]) <= len(params):
+            raise unsupported(self.normal.source, op.node, "this call", *COUNTED)
         which = [grammar.is_name(a) and a.id in active for a in params]
         call = Solved(
             solver,

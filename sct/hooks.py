@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import gast
 
-from .control import grad_of
+from .control import checkpointed, grad_of
 from .errors import unsupported
 from .grammar import (
     assign,
@@ -32,6 +32,7 @@ from .grammar import (
     source_blocks,
     target_names,
 )
+from .helpers import is_helper
 from .names import Names, used_names
 from .renaming import rename
 from .resolve import Binding, Scope
@@ -232,3 +233,45 @@ class _Hooks:
         if not isinstance(s, SIMPLE):
             raise unsupported(self.source, s, *INSIDE)
         return s
+
+
+def without_control(
+    tree: gast.FunctionDef, scope: Scope
+) -> tuple[gast.FunctionDef, dict[str, Binding]]:
+    """A function as it runs by itself, without what only derivatives heed.
+
+    Blocks of `sct.grad_of` are left out, a loop of `sct.checkpointed` goes over its
+    range, and functions of sct are called as emitted code calls them.
+
+    Returns
+    -------
+    gast.FunctionDef
+    dict
+        Name → binding, for these functions.
+    """
+    work = _Plain(scope, Names(used_names(tree)))
+    return work.visit(clone(tree)), work.bindings
+
+
+class _Plain(gast.NodeTransformer):
+    def __init__(self, scope: Scope, names: Names):
+        self.scope, self.names = scope, names
+        self.bindings: dict[str, Binding] = {}
+
+    def visit_With(self, node):
+        if any(_is_hook(i.context_expr, self.scope) for i in node.items):
+            return located(gast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        found = self.scope.resolve(node.func)
+        if found is checkpointed:
+            return node.args[0]
+        if isinstance(node.func, gast.Attribute) and is_helper(found):
+            word = found.__name__
+            known = [n for n, b in self.bindings.items() if b.name == word]
+            alias = known[0] if known else self.names.fresh(word)
+            self.bindings[alias] = Binding("helper", word, value=found)
+            node.func = name(alias)
+        return node

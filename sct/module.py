@@ -30,6 +30,7 @@ import gast
 from . import emit
 from .grammar import clone, free_names, names_read, nodes, outer_names
 from .helpers import HELPERS
+from .hooks import without_control
 from .outline import is_outlined
 from .parse import Source, parse
 from .resolve import MISSING, Binding, Scope
@@ -231,8 +232,9 @@ class _Names:
         if function in self.outlined:
             return
         source = parse(function)
-        text = emit.function_text(source.tree)
-        unit = Unit(source.name, source.tree, text, source)
+        tree, bindings = without_control(source.tree, Scope(function))
+        text = emit.function_text(tree)
+        unit = Unit(source.name, tree, text, source, bindings)
         self.outlined[function] = unit
         self.siblings[unit] = {}
         self.units.append(unit)

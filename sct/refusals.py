@@ -54,6 +54,10 @@ UNSOLVED = (
     "which function is solved is not known before it runs, or it stands in this one",
     "Give the name of a function that stands at the top of a module.",
 )
+COUNTED = (
+    "what is solved must have a parameter of its own for every argument",
+    "Write it with all of its parameters: `def g(z, x, w): ...`.",
+)
 UNREPEATABLE = (
     "it is marked to be run again, and a second run might not be like the first: it "
     "draws random numbers or does something beside returning a value",

@@ -637,3 +637,66 @@ def test_arrays_of_two_names_are_not_written_into():
 
     with pytest.raises(sct.ArgumentError, match="v and x share memory"):
         sct.grad(f)(X.copy(), 3)
+
+
+def nested(x):
+    total = 0.0
+    for i in sct.checkpointed(range(4), snapshots=2):
+        for j in sct.checkpointed(range(5, 0, -1), snapshots=2):
+            x = np.sin(x) * 1.1 + 0.01 * j
+        total = total + np.sum(x) * (i + 1)
+    return total
+
+
+def watched(x):
+    for _ in sct.checkpointed(range(4), snapshots=2):
+        x = np.sin(x) * 1.1
+        with sct.grad_of(x) as x_bar:
+            SEEN.append(np.sum(x_bar))
+            x_bar *= 2.0
+        x = x + 0.5 * sct.stop_gradient(x)
+    return np.sum(x)
+
+
+def plain_watched(x):
+    # The adjoint is doubled and one of three halves of it goes on.
+    y, slope = x, np.ones(3)
+    for _ in range(4):
+        slope = slope * 2.0 * 1.1 * np.cos(y)
+        y = 1.5 * 1.1 * np.sin(y)
+    return slope
+
+
+@pytest.mark.parametrize("f", [nested, watched])
+def test_loops_in_loops_and_blocks_in_them(f, tmp_path):
+    df = sct.grad(f)
+    exact = differences(nested, X) if f is nested else plain_watched(X)
+    close(df(X), exact, 1e-6)
+    text = sct.source(df)
+    assert "_loop_bwd(" in text
+    assert "import sct" not in text and "from sct" not in text
+    space = {"SEEN": []}
+    exec(compile(text.replace("from tests", "# from tests"), "saved", "exec"), space)
+    close(space[f"{f.__name__}_grad"](X), exact, 1e-6)
+
+
+def test_solutions_in_a_loop():
+    def f(x):
+        total = 0.0
+        for i in range(3):
+            z = sct.fixed_point(layer, np.zeros(3), x * (i + 1.0), W)
+            x = x * z
+            total = total + np.sum(z)
+        return total
+
+    close(sct.grad(f)(X), differences(f, X), 1e-6)
+
+
+def test_arguments_that_change_after_a_checkpointed_call():
+    def f(x):
+        y = x.copy()
+        z = np.sin(block(y, W))
+        y[0] = 5.0
+        return np.sum(z * y)
+
+    close(sct.grad(f)(X), differences(f, X), 1e-6)

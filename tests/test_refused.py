@@ -905,6 +905,17 @@ ROWS = [
             return y * x
         """,
     ),
+    row(
+        "fixed point of a function of any number of arguments",
+        "must have a parameter of its own for every argument",
+        """
+        def g(z, *xs):
+            return np.cos(z) * xs[0]
+
+        def f(x):
+            return «sct.fixed_point(g, 0.5, x)»
+        """,
+    ),
 ]
 
 
