@@ -181,6 +181,16 @@ def bessel_i1(x):
     return np.mean(np.exp(np.expand_dims(x, -1) * cosines) * cosines, -1)
 
 
+def sinc_slope(x):
+    """The derivative of ``np.sinc``."""
+    # Near 0, where the quotient loses digits, its power series.
+    small = np.abs(x) < 0.02
+    z = (np.pi * x) ** 2
+    series = -np.pi * np.pi * x * (1 / 3 - z * (1 / 30 - z * (1 / 840 - z / 45360)))
+    far = np.where(small, 1.0, x)
+    return np.where(small, series, (np.cos(np.pi * far) - np.sinc(far)) / far)
+
+
 def digamma(x):
     """The derivative of ``math.lgamma``."""
     # Psi(1 - x) = psi(x) + pi / tan(pi x), and psi(x + 1) = psi(x) + 1 / x.

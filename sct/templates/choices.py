@@ -26,7 +26,7 @@ from .registry import adjoint, nondifferentiable, tangent
 nondifferentiable(unchosen, interp_places)
 
 
-@adjoint(np.select, wrt=("choicelist", "default"), jointly=True)
+@adjoint(np.select, wrt=("choicelist", "default"), zero=("condlist",), jointly=True)
 def select(out, condlist, choicelist, default=0, *, out_bar):
     choicelist_bar = select_adjoint(out_bar, condlist, choicelist)
     default_bar = unbroadcast(np.where(unchosen(condlist), out_bar, 0.0), default)
@@ -39,7 +39,7 @@ def select_(out, g, condlist, choicelist, *, out_bar):
     return g_bar
 
 
-@adjoint(np.choose, wrt=("choices",), linear=True)
+@adjoint(np.choose, wrt=("choices",), zero=("a",), linear=True)
 def choose(out, a, choices, *, mode="raise", out_bar):
     choices_bar = choose_adjoint(out_bar, a, choices, mode)
     return choices_bar

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sct.runtime_elementwise import bessel_i1
+from sct.runtime_elementwise import bessel_i1, sinc_slope
 
 from .registry import adjoint, elementwise, is_square, nondifferentiable, tangent
 
@@ -223,11 +223,9 @@ def radians(out, x, *, out_bar):
     return x_bar
 
 
-# At 0 the derivative is 0: the quotient is taken at 1 there and dropped.
 @adjoint(np.sinc, pointwise=True)
 def sinc(out, x, *, out_bar):
-    slope = (np.cos(np.pi * x) - out) / np.where(x == 0, 1.0, x)
-    x_bar = out_bar * slope
+    x_bar = out_bar * sinc_slope(x)
     return x_bar
 
 
@@ -265,7 +263,7 @@ def clip(out, a, a_min=None, a_max=None, *, min=None, max=None, out_bar):
     return a_bar, a_min_bar, a_max_bar, min_bar, max_bar
 
 
-@adjoint(np.where, wrt=("x", "y"), pointwise=True, jointly=True)
+@adjoint(np.where, wrt=("x", "y"), zero=("condition",), pointwise=True, jointly=True)
 def where(out, condition, x, y, *, out_bar):
     x_bar = np.where(condition, out_bar, 0.0)
     y_bar = np.where(condition, 0.0, out_bar)

@@ -8,6 +8,7 @@ import operator
 import numpy as np
 import pytest
 
+import sct
 from sct.templates import choices, lookup, ufuncs
 
 NAN = math.nan
@@ -63,3 +64,49 @@ def test_kink(primal, args, expected):
     # Options that are not given, such as `initial`, come last.
     for bar, value in zip(bars[: len(expected)], expected, strict=True):
         np.testing.assert_allclose(bar, value)
+
+
+def sinc(x):
+    return np.sum(np.sinc(x))
+
+
+def powers(x):
+    return np.sum(x ** np.array([0.0, 1.0, 2.0, 3.0]))
+
+
+def whole_powers(x):
+    return np.sum(x**2 + x**3 + x**1 + x**0)
+
+
+def of_the_exponent(x):
+    return np.sum(0.0**x)
+
+
+def product(x):
+    return np.prod(x)
+
+
+def products_so_far(x):
+    return np.sum(np.cumprod(x))
+
+
+def log_of_no_probability(x):
+    return np.sum(np.exp(np.logaddexp(x, -np.inf)))
+
+
+SECOND = [
+    (sinc, [0.0, 1.0], [-(np.pi**2) / 3, 2.0]),
+    (powers, [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]),
+    (whole_powers, [0.0, 1.0], [2.0, 8.0]),
+    (of_the_exponent, [1.0, 2.0], [0.0, 0.0]),
+    (product, [0.0, 2.0, 3.0], [5.0, 3.0, 2.0]),
+    (products_so_far, [0.0, 2.0, 3.0], [6.0, 4.0, 2.0]),
+    (log_of_no_probability, [-np.inf, 0.0], [0.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("f", "x", "expected"), SECOND, ids=lambda v: str(v)[:30])
+def test_second_derivative(f, x, expected):
+    # The rows of the Hessian, summed.
+    found = sct.hvp(f)(np.array(x), v=np.ones(len(x)))
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

@@ -258,7 +258,8 @@ def zeros(x):
 
 def small(x):
     """A step that leaves an integer where it is."""
-    return np.full(np.shape(x), STEP).astype(np.asarray(x).dtype)
+    dtype = np.asarray(x).dtype
+    return np.full(np.shape(x), STEP if dtype.kind == "f" else 0).astype(dtype)
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if lookup(r.primal).zero], ids=str)
