@@ -1260,9 +1260,15 @@ class _Line:
                 else self.zero_of_new(n)
                 for n in elements
             ]
-            out = gast.Tuple([grammar.name(n) for n in elements], gast.Load())
             for n in list(coming):
                 coming[n] = self._widen(n, coming[n], self.result(n))
+            held = [grammar.name(n) for n in elements]
+            for i, t in enumerate(stmt.targets[0].elts):
+                if isinstance(t, gast.Starred):
+                    # A list of results: as many adjoints.
+                    items[i] = gast.Starred(items[i], gast.Load())
+                    held[i] = gast.Starred(held[i], gast.Load())
+            out = gast.Tuple(held, gast.Load())
             parts = self._parts(op, gast.Tuple(items, gast.Load()), out, active)
             self._contribute_all(parts, coming)
             return

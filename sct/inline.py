@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping
 import gast
 
 from sct import grammar, templates
+from sct.helpers import is_helper
 from sct.resolve import hashable
 from sct.runtime_reductions import put_back
 from sct.templates import Rule
@@ -273,7 +274,11 @@ def _folded(body, results):
         if not isinstance(e, gast.Name) or count[e.id] > 1:
             continue
         at = [s for s in kept if e.id in grammar.all_writes([s])]
-        if len(at) == 1 and isinstance(at[0], gast.Assign):
+        if (
+            len(at) == 1
+            and isinstance(at[0], gast.Assign)
+            and grammar.is_name(at[0].targets[0])
+        ):
             results[p] = at[0].value
             kept.remove(at[0])
     return kept, results
@@ -289,14 +294,17 @@ def _denoted(func: gast.AST, space: Mapping[str, object]) -> object:
 
 
 def _leave_out_defaults(call: gast.Call, callee: object) -> None:
-    """What a parameter is by default need not be said: ``np.sum(x, None)``."""
+    """What a parameter is by default need not be said: ``np.sum(x, None)``.
+
+    Defaults of NumPy's other than None are not those of all its versions.
+    """
     known = callable(callee) and hashable(callee)
     defaults = _default_arguments(callee) if known else ()
     while call.args and len(call.args) <= len(defaults):
         value, default = _value(call.args[-1], {}), defaults[len(call.args) - 1]
         if value is None or default is None or type(value[0]) is not type(default[0]):
             break
-        if value[0] != default[0]:
+        if value[0] != default[0] or value[0] is not None and not is_helper(callee):
             break
         call.args.pop()
     call.keywords = [

@@ -319,6 +319,8 @@ def unwrap(callee: object) -> object:
             callee = callee.__wrapped__
         elif isinstance(callee, DISPATCHERS):
             callee = templates.WRITTEN.get(callee, callee._implementation)
+        elif isinstance(callee, types.FunctionType) and callee in templates.WRITTEN:
+            callee = templates.WRITTEN[callee]
         elif isinstance(callee, functools.partial) and not (
             callee.args or callee.keywords
         ):

@@ -20,6 +20,11 @@ def numbers(a):
     return np.reshape(np.arange(np.size(a)), np.shape(a))
 
 
+def numbered(values, places):
+    """The elements of `values` at their numbers, 0 at the number behind all."""
+    return np.take(np.append(np.ravel(values), 0.0), places)
+
+
 def trim_start(a, trim="fb"):
     """How many zeros ``np.trim_zeros(a, trim)`` takes away in front."""
     if np.ndim(a) != 1:
@@ -134,7 +139,7 @@ def joined_adjoint(g, joiner, key):
 
 def joined_tangent(dots, joiner, key):
     """The change of ``joiner[key]`` as its items move by `dots`."""
-    dots = dots if isinstance(dots, tuple) else (dots,)
+    dots = dots if isinstance(key, tuple) else (dots,)
     moved = joined_blanks(joiner, key)
     for i, dot in enumerate(dots):
         if dot is not None and not isinstance(dot, (str, slice)):

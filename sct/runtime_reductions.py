@@ -2,7 +2,8 @@
 
 Each is plain NumPy, as in `runtime_rules`::
 
-    low, high, part = quantile_places(x, 0.25, 0)
+    low, high = quantile_places(x, 0.25, 0)
+    part = quantile_part(x, 0.25, 0)
     x_bar = take_adjoint((1.0 - part) * q_bar, x, low)  # and the same of `high`
 
 What a reduction was told to leave out, by ``where=`` or as nan, is `where` here: None
@@ -119,7 +120,7 @@ def weights_tangent(dot, y, a, axis, weights, keepdims=False):
 # Order statistics.
 
 
-def quantile_places(a, q, axis=None, keepdims=False, method="linear", where=None):
+def quantile_order(a, q, axis=None, keepdims=False, method="linear", where=None):
     """Where the quantiles of `a` stand: between which two elements, and at which part.
 
     The two are places in ``a.ravel()``.  The quantiles of ``arange(n)`` are places in
@@ -154,15 +155,25 @@ def quantile_places(a, q, axis=None, keepdims=False, method="linear", where=None
     return tuple(np.reshape(np.moveaxis(x, -1, 0), shape) for x in (*found, part))
 
 
-def quantile_slope(a, q, axis=None, keepdims=False, method="linear"):
-    """How fast the quantiles of `a` change with `q`; 0 where they jump."""
-    low, high, part = quantile_places(a, q, axis, keepdims, method)
+def quantile_places(a, q, axis=None, keepdims=False, method="linear", where=None):
+    """Where the quantiles of `a` stand in ``a.ravel()``: between which two elements."""
+    return quantile_order(a, q, axis, keepdims, method, where)[:2]
+
+
+def quantile_part(a, q, axis=None, keepdims=False, method="linear", where=None):
+    """Which part of the way from the lower element to the upper a quantile is."""
+    return quantile_order(a, q, axis, keepdims, method, where)[2]
+
+
+def quantile_rise(a, q, axis=None, keepdims=False, method="linear", where=None):
+    """How fast the place of a quantile in the order changes with `q`; 0 at jumps."""
+    part = quantile_part(a, q, axis, keepdims, method, where)
     size = np.size(a) if axis is None else size_along(a, axis)
     rise = {"linear": size - 1, "hazen": size, "interpolated_inverted_cdf": size}
     rise |= {"weibull": size + 1, "median_unbiased": size + 1 / 3}
     rise |= {"normal_unbiased": size + 1 / 4}
     inside = (part > 0) & (part < 1) if method != "linear" else True
-    return rise.get(method, 0) * inside * (np.take(a, high) - np.take(a, low))
+    return rise.get(method, 0) * inside * np.ones_like(part)
 
 
 def levels_adjoint(g, q):

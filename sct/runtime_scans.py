@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .errors import ArgumentError
 from .runtime import unbroadcast
 from .runtime_rules import diff_adjoint
 
@@ -70,6 +71,22 @@ def diff_part(g, part, a, n=1, axis=-1, prepend=None, append=None):
     return found if given is None else unbroadcast(found, given)
 
 
+def diff_whole(part, which, a, n=1, axis=-1, prepend=None, append=None):
+    """The differences of one part alone, of which `diff_part` is the adjoint."""
+    parts = [blank(prepend), np.zeros_like(a), blank(append)]
+    parts[which] = part
+    return diff_of(parts[1], n, axis, parts[0], parts[2])
+
+
+def along_adjoint(g, a, axis, start, stop=None):
+    """The adjoint of ``along(a, axis, start, stop)``."""
+    a_bar = np.zeros_like(a)
+    index = [slice(None)] * np.ndim(a)
+    index[axis] = slice(start, stop)
+    a_bar[tuple(index)] = g
+    return a_bar
+
+
 def blank(edge):
     """Return the zero of what is put before or behind; None stays."""
     return None if edge is None else np.zeros_like(edge)
@@ -123,3 +140,82 @@ def histogram_adjoint(g, a, edges):
     """The adjoint of the weights of ``np.histogram(a, edges)``."""
     at, inside = bins_of(a, edges)
     return np.where(inside, np.take(g, at), 0.0)
+
+
+# Polynomials and gradients.
+
+
+def slope_of(p):
+    """The coefficients of the derivative of a polynomial."""
+    return p[:-1] * np.arange(np.size(p) - 1, 0, -1)
+
+
+def exponents(y, increasing=False):
+    """The exponents of the columns of ``y = np.vander(x, ...)``."""
+    count = np.arange(np.shape(y)[1])
+    return count if increasing else count[::-1]
+
+
+def gradient_of(f, spacing, axis=None, edge_order=1):
+    """Return ``np.gradient(f, *spacing, axis=axis, edge_order=edge_order)``."""
+    return np.gradient(f, *spacing, axis=axis, edge_order=edge_order)
+
+
+def gradient_adjoint(g, f, spacing, axis=None, edge_order=1):
+    """The adjoint of `f` in ``np.gradient(f, *spacing)``.
+
+    An element of the gradient is made of at most three neighbours of `f`, so that the
+    gradients of three combs tell what each of them counts for.
+    """
+    axes = range(np.ndim(f)) if axis is None else axis
+    axes = axes if isinstance(axes, (tuple, list, range)) else (axes,)
+    parts = g if isinstance(g, (tuple, list)) else [g]
+    steps = [1.0] if not spacing else list(spacing)
+    steps = steps * len(axes) if len(steps) < len(axes) else steps
+    f_bar = np.zeros_like(f)
+    for part, i, step in zip(parts, axes, steps):
+        rows, rows_bar = np.moveaxis(part, i, 0), np.moveaxis(f_bar, i, 0)
+        size = len(rows)
+        first = np.clip(np.arange(size) - 1, 0, max(size - 3, 0))
+        for tooth in range(3):
+            comb = (np.arange(size) % 3 == tooth).astype(f.dtype)
+            weights = np.gradient(comb, step, edge_order=edge_order)
+            places = np.minimum(first + (tooth - first) % 3, size - 1)
+            shape = (size,) + (1,) * (np.ndim(f) - 1)
+            np.add.at(rows_bar, places, np.reshape(weights, shape) * rows)
+    return f_bar
+
+
+def spacing_parts(y, spacing):
+    """The gradients that each spacing is in the divisor of."""
+    parts = y if isinstance(y, (tuple, list)) else [y]
+    for h in spacing:
+        if np.ndim(h) > 0:
+            raise ArgumentError(
+                "np.gradient has no derivative in coordinates here, only in a spacing "
+                "that is one number"
+            )
+    return [parts] if len(spacing) < len(parts) else [[part] for part in parts]
+
+
+def spacing_adjoint(g, y, spacing):
+    """The adjoints of the spacings, numbers, in ``y = np.gradient(f, *spacing)``."""
+    bars = []
+    pairs = zip(spacing_parts(g, spacing), spacing_parts(y, spacing), spacing)
+    for parts, values, h in pairs:
+        bars.append(-sum(np.sum(u * v) for u, v in zip(parts, values)) / h)
+    return tuple(bars)
+
+
+def gradient_tangent(dot, dots, y, f, spacing, axis=None, edge_order=1):
+    """The change of ``y = np.gradient(f, *spacing)`` as `f` and the spacings move."""
+    moved = gradient_of(dot + np.zeros_like(f), spacing, axis, edge_order)
+    if not spacing or not np.any(np.ravel(dots)):
+        return moved
+    parts = list(moved) if isinstance(y, (tuple, list)) else [moved]
+    values = list(y) if isinstance(y, (tuple, list)) else [y]
+    spacing_parts(y, spacing)
+    for k in range(len(parts)):
+        i = k if len(spacing) > 1 else 0
+        parts[k] = parts[k] - values[k] * dots[i] / spacing[i]
+    return type(y)(parts) if isinstance(y, (tuple, list)) else parts[0]

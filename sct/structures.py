@@ -23,12 +23,17 @@ from sct import grammar, operations, runtime, templates
 from sct.analysis.annotations import parameter_facts
 from sct.arguments import parameter_names
 from sct.errors import SctError
+from sct.helpers import HELPERS
 from sct.names import noun
 from sct.normalise import normalise
 from sct.operations import BindError, Operation, bind_call, followed, unwrap
 from sct.questions import about_functions
 
-MAKERS = (list, tuple, dict, *templates.SPLITTING)
+MAKERS = (
+    *(list, tuple, dict, *templates.SPLITTING),
+    # And what helpers return of several arrays.
+    *(HELPERS[name] for name in templates.SPLITTING_HELPERS),
+)
 DISPLAYS = (gast.List, gast.Tuple, gast.ListComp, gast.Dict, gast.DictComp)
 
 

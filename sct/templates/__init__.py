@@ -9,6 +9,7 @@ from __future__ import annotations
 
 # Importing a module of rules registers them.
 from . import (  # noqa: F401
+    array_helpers,
     arrays,
     complexes,
     constructors,
@@ -21,6 +22,7 @@ from . import (  # noqa: F401
     linalg,
     nan_reductions,
     operators,
+    polynomials,
     products,
     python,
     reductions,
@@ -30,7 +32,7 @@ from . import (  # noqa: F401
 )
 from . import elementwise as _elementwise  # noqa: F401
 from .choices import OF_ITEMS
-from .joining import JOINING, SPLITTING
+from .joining import JOINING, SPLITTING, SPLITTING_HELPERS
 from .methods import FOLDS, METHODS, PROPERTIES, PROPERTIES_CONSTANT
 from .operators import OPERATORS
 
@@ -59,6 +61,7 @@ __all__ = [
     "PROPERTIES",
     "PROPERTIES_CONSTANT",
     "SPLITTING",
+    "SPLITTING_HELPERS",
     "WRITTEN",
     "Rule",
     "adjoint",

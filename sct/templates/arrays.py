@@ -104,6 +104,12 @@ def flipud(out, m, *, out_bar):
     return m_bar
 
 
+@adjoint(np.rot90, wrt=("m",), linear=True)
+def rot90(out, m, k=1, axes=(0, 1), *, out_bar):
+    m_bar = np.rot90(out_bar, -k, axes)
+    return m_bar
+
+
 # `np.negative`, since a shift may be a tuple.
 @adjoint(np.roll, wrt=("a",), linear=True)
 def roll(out, a, shift, axis=None, *, out_bar):

@@ -73,9 +73,9 @@ nondifferentiable(size_along, along_axis, diagonal_places, entries, unit_like)
 nondifferentiable(ones_for, stop_gradient)
 
 
-@adjoint(unbroadcast_, wrt=("g",), zero=("x",), full=False, linear=True)
+@adjoint(unbroadcast_, wrt=("g",), zero=("x",), linear=True)
 def unbroadcast(out, g, x, *, out_bar):
-    g_bar = out_bar
+    g_bar = unbroadcast_(out_bar, g)
     return g_bar
 
 

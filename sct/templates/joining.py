@@ -46,6 +46,13 @@ SPLITTING = frozenset({
 })  # fmt: skip
 """Functions that return a list or tuple."""
 
+SPLITTING_HELPERS = (
+    *("split_adjoint", "unstack_adjoint", "block_adjoint", "joined_adjoint"),
+    *("broadcast_adjoint", "meshgrid_adjoint", "einsum_adjoint"),
+    *("choose_adjoint", "select_adjoint"),
+)
+"""Helpers that do."""
+
 
 @adjoint(np.concatenate, wrt=("arrays",), zero=("dtype", "casting"), linear=True)
 def concatenate(out, arrays, /, axis=0, *, dtype=None, casting=None, out_bar):
@@ -151,6 +158,21 @@ def resize(out, a, new_shape, *, out_bar):
 def repeat(out, a, repeats, axis=None, *, out_bar):
     a_bar = repeat_adjoint(out_bar, a, repeats, axis)
     return a_bar
+
+
+@adjoint(np.append, wrt=("arr", "values"))
+def append(out, arr, values, axis=None, *, out_bar):
+    parts = split_adjoint(out_bar, (arr, values), axis)
+    arr_bar = parts[0]
+    values_bar = parts[1]
+    return arr_bar, values_bar
+
+
+@tangent(np.append)
+def append_tangent(out, arr, values, axis=None, *, arr_dot, values_dot):
+    from_arr = np.append(arr_dot, np.zeros_like(values), axis)
+    from_values = np.append(np.zeros_like(arr), values_dot, axis)
+    return from_arr, from_values
 
 
 @adjoint(np.insert, wrt=("arr", "values"))

@@ -18,6 +18,7 @@ from sct.runtime_reductions import (
     observed,
     product_shares,
     put_back,
+    quantile_part,
     quantile_places,
     selected_or_1,
 )
@@ -217,7 +218,8 @@ def nancumprod_tangent(out, a, axis=None, dtype=None, *, a_dot):
 
 @adjoint(np.nanmedian, wrt=("a",), full=True)
 def nanmedian(out, a, axis=None, *, overwrite_input=False, keepdims=False, out_bar):
-    low, high, part = quantile_places(a, 0.5, axis, keepdims, "linear", observed(a))
+    low, high = quantile_places(a, 0.5, axis, keepdims, "linear", observed(a))
+    part = quantile_part(a, 0.5, axis, keepdims, "linear", observed(a))
     lower_bar = take_adjoint((1.0 - part) * out_bar, a, low)
     a_bar = lower_bar + take_adjoint(part * out_bar, a, high)
     return a_bar
@@ -227,7 +229,8 @@ def nanmedian(out, a, axis=None, *, overwrite_input=False, keepdims=False, out_b
 def nanmedian_tangent(
     out, a, axis=None, *, overwrite_input=False, keepdims=False, a_dot
 ):
-    low, high, part = quantile_places(a, 0.5, axis, keepdims, "linear", observed(a))
+    low, high = quantile_places(a, 0.5, axis, keepdims, "linear", observed(a))
+    part = quantile_part(a, 0.5, axis, keepdims, "linear", observed(a))
     from_a = (1.0 - part) * np.take(a_dot, low) + part * np.take(a_dot, high)
     return from_a
 
@@ -244,7 +247,8 @@ def nanquantile(
     keepdims=False,
     out_bar,
 ):
-    low, high, part = quantile_places(a, q, axis, keepdims, method, observed(a))
+    low, high = quantile_places(a, q, axis, keepdims, method, observed(a))
+    part = quantile_part(a, q, axis, keepdims, method, observed(a))
     lower_bar = take_adjoint((1.0 - part) * out_bar, a, low)
     a_bar = lower_bar + take_adjoint(part * out_bar, a, high)
     return a_bar
@@ -262,7 +266,8 @@ def nanquantile_tangent(
     keepdims=False,
     a_dot,
 ):
-    low, high, part = quantile_places(a, q, axis, keepdims, method, observed(a))
+    low, high = quantile_places(a, q, axis, keepdims, method, observed(a))
+    part = quantile_part(a, q, axis, keepdims, method, observed(a))
     from_a = (1.0 - part) * np.take(a_dot, low) + part * np.take(a_dot, high)
     return from_a
 
@@ -280,7 +285,8 @@ def nanpercentile(
     out_bar,
 ):
     levels = np.divide(q, 100.0)
-    low, high, part = quantile_places(a, levels, axis, keepdims, method, observed(a))
+    low, high = quantile_places(a, levels, axis, keepdims, method, observed(a))
+    part = quantile_part(a, levels, axis, keepdims, method, observed(a))
     lower_bar = take_adjoint((1.0 - part) * out_bar, a, low)
     a_bar = lower_bar + take_adjoint(part * out_bar, a, high)
     return a_bar
@@ -299,6 +305,7 @@ def nanpercentile_tangent(
     a_dot,
 ):
     levels = np.divide(q, 100.0)
-    low, high, part = quantile_places(a, levels, axis, keepdims, method, observed(a))
+    low, high = quantile_places(a, levels, axis, keepdims, method, observed(a))
+    part = quantile_part(a, levels, axis, keepdims, method, observed(a))
     from_a = (1.0 - part) * np.take(a_dot, low) + part * np.take(a_dot, high)
     return from_a

@@ -16,14 +16,31 @@ from sct.runtime_reductions import (
     levels_adjoint,
     levels_like,
     places_in,
+    quantile_part,
     quantile_places,
-    quantile_slope,
+    quantile_rise,
 )
 from sct.runtime_rules import scatter, take_adjoint
 
 from .registry import adjoint, nondifferentiable, tangent
 
-nondifferentiable(places_in, quantile_places, distinct_groups)
+nondifferentiable(places_in, quantile_places, quantile_rise, distinct_groups)
+
+
+@adjoint(quantile_part, wrt=("q",), zero=("a",))
+def part(out, a, q, axis=None, keepdims=False, method="linear", where=None, *, out_bar):
+    rise = quantile_rise(a, q, axis, keepdims, method, where)
+    q_bar = levels_adjoint(out_bar * rise, q)
+    return q_bar
+
+
+@tangent(quantile_part)
+def part_tangent(
+    out, a, q, axis=None, keepdims=False, method="linear", where=None, *, q_dot
+):
+    rise = quantile_rise(a, q, axis, keepdims, method, where)
+    from_q = levels_like(q_dot, out) * rise
+    return from_q
 
 
 @adjoint(np.sort, wrt=("a",))
@@ -60,7 +77,8 @@ def partition_tangent(out, a, kth, axis=-1, kind="introselect", order=None, *, a
 
 @adjoint(np.median, wrt=("a",))
 def median(out, a, axis=None, *, overwrite_input=False, keepdims=False, out_bar):
-    low, high, part = quantile_places(a, 0.5, axis, keepdims)
+    low, high = quantile_places(a, 0.5, axis, keepdims)
+    part = quantile_part(a, 0.5, axis, keepdims)
     lower_bar = take_adjoint((1.0 - part) * out_bar, a, low)
     a_bar = lower_bar + take_adjoint(part * out_bar, a, high)
     return a_bar
@@ -68,7 +86,8 @@ def median(out, a, axis=None, *, overwrite_input=False, keepdims=False, out_bar)
 
 @tangent(np.median)
 def median_tangent(out, a, axis=None, *, overwrite_input=False, keepdims=False, a_dot):
-    low, high, part = quantile_places(a, 0.5, axis, keepdims)
+    low, high = quantile_places(a, 0.5, axis, keepdims)
+    part = quantile_part(a, 0.5, axis, keepdims)
     from_a = (1.0 - part) * np.take(a_dot, low) + part * np.take(a_dot, high)
     return from_a
 
@@ -85,10 +104,12 @@ def quantile(
     keepdims=False,
     out_bar,
 ):
-    low, high, part = quantile_places(a, q, axis, keepdims, method)
+    low, high = quantile_places(a, q, axis, keepdims, method)
+    part = quantile_part(a, q, axis, keepdims, method)
     lower_bar = take_adjoint((1.0 - part) * out_bar, a, low)
     a_bar = lower_bar + take_adjoint(part * out_bar, a, high)
-    slope = quantile_slope(a, q, axis, keepdims, method)
+    rise = quantile_rise(a, q, axis, keepdims, method)
+    slope = rise * (np.take(a, high) - np.take(a, low))
     q_bar = levels_adjoint(out_bar * slope, q)
     return a_bar, q_bar
 
@@ -106,9 +127,11 @@ def quantile_tangent(
     a_dot,
     q_dot,
 ):
-    low, high, part = quantile_places(a, q, axis, keepdims, method)
+    low, high = quantile_places(a, q, axis, keepdims, method)
+    part = quantile_part(a, q, axis, keepdims, method)
     from_a = (1.0 - part) * np.take(a_dot, low) + part * np.take(a_dot, high)
-    slope = quantile_slope(a, q, axis, keepdims, method)
+    rise = quantile_rise(a, q, axis, keepdims, method)
+    slope = rise * (np.take(a, high) - np.take(a, low))
     from_q = levels_like(q_dot, out) * slope
     return from_a, from_q
 
@@ -126,10 +149,12 @@ def percentile(
     out_bar,
 ):
     levels = np.divide(q, 100.0)
-    low, high, part = quantile_places(a, levels, axis, keepdims, method)
+    low, high = quantile_places(a, levels, axis, keepdims, method)
+    part = quantile_part(a, levels, axis, keepdims, method)
     lower_bar = take_adjoint((1.0 - part) * out_bar, a, low)
     a_bar = lower_bar + take_adjoint(part * out_bar, a, high)
-    slope = quantile_slope(a, levels, axis, keepdims, method)
+    rise = quantile_rise(a, levels, axis, keepdims, method)
+    slope = rise * (np.take(a, high) - np.take(a, low))
     q_bar = levels_adjoint(out_bar * slope, q) / 100.0
     return a_bar, q_bar
 
@@ -148,9 +173,11 @@ def percentile_tangent(
     q_dot,
 ):
     levels = np.divide(q, 100.0)
-    low, high, part = quantile_places(a, levels, axis, keepdims, method)
+    low, high = quantile_places(a, levels, axis, keepdims, method)
+    part = quantile_part(a, levels, axis, keepdims, method)
     from_a = (1.0 - part) * np.take(a_dot, low) + part * np.take(a_dot, high)
-    slope = quantile_slope(a, levels, axis, keepdims, method)
+    rise = quantile_rise(a, levels, axis, keepdims, method)
+    slope = rise * (np.take(a, high) - np.take(a, low))
     from_q = levels_like(q_dot, out) * slope / 100.0
     return from_a, from_q
 

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sct import runtime_joins as joins
+from sct import runtime_reductions as reductions
+from sct import runtime_scans as scans
+from sct.runtime_joins import numbers
+
 from .table import Row, normal, positive
 
 # No two elements are near each other.
@@ -163,6 +168,27 @@ SCANS = [
     Row(np.histogram, (_steps, [0.2, 1.0, 3.0]), {"weights": _row}),
 ]
 
+POLYNOMIALS = [
+    *[Row(np.polyval, (normal(4), x)) for x in (np.float64(0.7), _row, _matrix)],
+    Row(np.polyval, (normal(1), _row)),
+    Row(np.vander, (_row,)),
+    *[Row(np.vander, (_row, n, up)) for n in (1, 3) for up in (False, True)],
+    *[
+        Row(np.gradient, args, kwargs)
+        for args, kwargs in (
+            ((_row,), {}),
+            ((_row[:2],), {}),
+            ((_row[:3],), {"edge_order": 2}),
+            ((_row, 0.5), {}),
+            ((_matrix,), {}),
+            ((_matrix, 0.5), {}),
+            ((_matrix, 0.5, 2.0), {"edge_order": 2}),
+            ((_matrix.T, 0.5), {"axis": -1}),
+            ((_stack,), {"axis": (2, 0)}),
+        )
+    ],
+]
+
 JOINS = [
     *[
         Row(np.pad, (x, width, mode))
@@ -199,6 +225,15 @@ JOINS = [
         )
     ],
     *[
+        Row(np.append, args)
+        for args in (
+            (_row, 0.5),
+            (_matrix, _row),
+            (_matrix, normal(2, 4), 0),
+            (_matrix, normal(3, 1), -1),
+        )
+    ],
+    *[
         Row(np.insert, args)
         for args in (
             (_row, 1, 0.5),
@@ -225,6 +260,7 @@ JOINS = [
 ]
 
 SHAPES = [
+    *[Row(np.rot90, (_stack, *rest)) for rest in ((), (2,), (-1, (2, 0)))],
     *[Row(np.reshape, (_matrix, (2, 6), order)) for order in ("F", "A")],
     *[Row(np.ravel, (_matrix, order)) for order in ("F", "K")],
     Row(np.ndarray.flatten, (_matrix.T, "F")),
@@ -284,4 +320,45 @@ MADE = [
     *[Row(f, (np.float64(0.5),)) for f in (np.float32, np.float64, np.longdouble)],
 ]
 
-ROWS = [*REDUCTIONS, *ORDERS, *SCANS, *JOINS, *SHAPES, *PICKS, *MADE]
+
+def helpers() -> list[Row]:
+    """Rows of the helpers that have rules, for derivatives of derivatives."""
+    kept = np.insert(numbers(_row), [1, 3], [5, 5])
+    return [
+        Row(reductions.put_back, (normal(3), 1)),
+        Row(reductions.masked, (normal(3, 1), _matrix, _mask)),
+        Row(reductions.quantile_part, (_row, 0.37)),
+        Row(reductions.quantile_part, (_row, np.array([0.2, 0.61]))),
+        Row(scans.along, (_matrix, 1, 1, 3)),
+        Row(scans.along_adjoint, (normal(3, 2), _matrix, 1, 1, 3)),
+        *[
+            Row(scans.diff_part, (normal(6), k, _row, 2, -1, 0.5, normal(2)))
+            for k in range(3)
+        ],
+        Row(scans.diff_whole, (_row, 1, _row, 1, -1, 0.5)),
+        Row(scans.diff_whole, (0.5, 0, _row, 1, -1, 0.5)),
+        Row(scans.gradient_adjoint, (_matrix, _matrix, (0.5,), 1)),
+        Row(scans.gradient_of, (_matrix, (0.5,), 1)),
+        Row(joins.numbered_adjoint, (normal(7), kept, _row)),
+        Row(joins.numbered, (_row, kept)),
+        Row(joins.trim_adjoint, (_row, _row)),
+        Row(joins.pad_rows_adjoint, (normal(9), _row, 2, "mean")),
+        Row(joins.pad_rows, (_row, 2, "reflect", "odd")),
+        Row(joins.padding_adjoint, (normal(9), _row, 2, 0.5)),
+        Row(joins.block_adjoint, (normal(3, 6), [_matrix, normal(3, 2)])),
+        Row(joins.joined_adjoint, (normal(7), np.r_, (_row, normal(2)))),
+        Row(joins.joined_tangent, ((_row, normal(2)), np.r_, (_row, normal(2)))),
+    ]
+
+
+ROWS = [
+    *REDUCTIONS,
+    *ORDERS,
+    *SCANS,
+    *POLYNOMIALS,
+    *JOINS,
+    *SHAPES,
+    *PICKS,
+    *MADE,
+    *helpers(),
+]
