@@ -7,12 +7,17 @@
     x_bar[:-1] = -b_bar                →      x_bar[:-1] = -b_bar - a_bar * y
     x_bar[:-1] -= a_bar * y
 
+    x_bar = np.zeros_like(x)                  x_bar = np.zeros_like(x)
+    x_bar[0] += out_bar * y            →      x_bar[0] = out_bar * y
+
 What is put off must not be missed on the way: nothing in between may read or write the
 array, bind a name of the index or leave the block.  A sum ``0.0 + e`` is taken for `e`,
 as everywhere; with any other first value the two must follow one another.
 """
 
 from __future__ import annotations
+
+import math
 
 import gast
 
@@ -50,6 +55,7 @@ class _Joiner:
 
     def block(self, body: list) -> list:
         kept: list = []
+        zeros: dict[str, list[gast.AST]] = {}
         waiting: gast.Assign | None = None
         for s in body:
             if any(True for _ in grammar.blocks(s)):
@@ -61,6 +67,7 @@ class _Joiner:
                     s, waiting = joined, None
                 elif not self._passes_by(waiting, s):
                     waiting = None
+            s = self._first(s, zeros)
             if self._may_wait(s):
                 waiting = s
             kept.append(s)
@@ -101,6 +108,38 @@ class _Joiner:
             return None
         return grammar.located(gast.Assign([place], value, None), s)
 
+    def _first(self, s: gast.AST, zeros: dict[str, list[gast.AST]]) -> gast.AST:
+        """`s`, as a plain store if it adds to what is still zero.
+
+        `zeros` are the arrays made of zeros, with the places written to since then.
+        """
+        target = s.targets[0] if isinstance(s, gast.Assign) else None
+        target = s.target if isinstance(s, gast.AugAssign) else target
+        place = target if isinstance(target, gast.Subscript) else None
+        array = place.value.id if place and grammar.is_name(place.value) else ""
+        effect = self.effects.of(s)
+        for name in list(zeros):
+            touched = effect.impure or self._touches(name, effect.mutates)
+            if name in effect.binds or touched and name != array:
+                del zeros[name]
+        if isinstance(s, gast.Assign) and grammar.is_name(s.targets[0]):
+            if self.facts.derivative(s.targets[0].id) and _makes_zeros(s.value):
+                zeros[s.targets[0].id] = []
+        if array not in zeros:
+            return s
+        others, zeros[array] = zeros[array], [*zeros[array], place.slice]
+        if not isinstance(s, gast.AugAssign) or not all(
+            _apart(place.slice, other) for other in others
+        ):
+            return s
+        if type(s.op) is gast.Add:
+            value = s.value
+        elif type(s.op) is gast.Sub:
+            value = gast.UnaryOp(gast.USub(), s.value)
+        else:
+            return s
+        return grammar.located(gast.Assign([place], value, None), s)
+
     def _passes_by(self, store: gast.Assign, s: gast.AST) -> bool:
         """Whether a statement may as well run before a store."""
         place, effect = store.targets[0], self.effects.of(s)
@@ -121,6 +160,45 @@ class _Joiner:
         return any(
             n not in self.facts.scalar and self.effects.cell(n) == cell for n in names
         )
+
+
+def _makes_zeros(value: gast.AST) -> bool:
+    """Whether an expression is a new array of zeros."""
+    func = value.func if isinstance(value, gast.Call) else None
+    return isinstance(func, gast.Attribute) and func.attr == "zeros_like"
+
+
+def _apart(a: gast.AST, b: gast.AST) -> bool:
+    """Whether two indices certainly have no element in common."""
+    for one, other in zip(_axes(a), _axes(b), strict=False):
+        first, second = _span(one), _span(other)
+        if first is None or second is None:
+            # The axes that follow may not be the same.
+            return False
+        if first[1] <= second[0] or second[1] <= first[0]:
+            return True
+    return False
+
+
+def _axes(index: gast.AST) -> list[gast.AST]:
+    return index.elts if isinstance(index, gast.Tuple) else [index]
+
+
+def _span(part: gast.AST) -> tuple[float, float] | None:
+    """The first index of one axis and the one behind the last, as far as is known."""
+    if isinstance(part, gast.Slice):
+        low = 0 if part.lower is None else _natural(part.lower)
+        high = math.inf if part.upper is None else _natural(part.upper)
+        low, high = low or 0, math.inf if high is None else high
+        return (low, high) if part.step is None else (0, math.inf)
+    at = _natural(part)
+    return None if at is None else (at, at + 1)
+
+
+def _natural(node: gast.AST) -> int | None:
+    """The value of a literal that counts from the beginning."""
+    value = node.value if isinstance(node, gast.Constant) else None
+    return value if type(value) is int and value >= 0 else None
 
 
 def _is_said(s: gast.AST) -> bool:
