@@ -34,9 +34,8 @@ def hanging_string_grad(load, h, sweeps, *, out_bar=1.0):
         # L45: for i in range(1, len(u) - 1):
         for i in reversed(range(1, len(u) - 1)):
             # L46: u[i] = 0.5 * (u[i - 1] + u[i + 1] + h * h * f[i])
-            rhs_bar = u_bar[i].copy()
+            sum_bar = 0.5 * u_bar[i]
             u_bar[i] = 0.0
-            sum_bar = 0.5 * rhs_bar
             prod = h * h
             load_bar[i] += sum_bar * prod
             h_bar += 2.0 * unbroadcast(sum_bar * load[i], prod) * h

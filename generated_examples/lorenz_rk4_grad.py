@@ -127,8 +127,8 @@ def lorenz_slope_grad(
     # L97: x, y, z = s[0], s[1], s[2]
     s_bar = np.zeros_like(s)
     s_bar[2] = z_bar
-    s_bar[1] += y_bar
-    s_bar[0] += x_bar
+    s_bar[1] = y_bar
+    s_bar[0] = x_bar
     return s_bar, rho_bar
 
 

@@ -35,9 +35,8 @@ def seidel_grad(a: Array, sweeps: int, *, out_bar: float = 1.0) -> Array:
             # L23: for j in range(1, n - 1):
             for j in reversed(range(1, n - 1)):
                 # L24: a[i, j] = 0.2 * (
-                rhs_bar = a_bar[i, j].copy()
+                sum_bar = 0.2 * a_bar[i, j]
                 a_bar[i, j] = 0.0
-                sum_bar = 0.2 * rhs_bar
                 a_bar[i + 1, j] += sum_bar
                 a_bar[i, j + 1] += sum_bar
                 a_bar[i, j] += sum_bar

@@ -23,6 +23,7 @@ from sct.optimize.fold import fold
 from sct.optimize.inline import inline, text_width
 from sct.optimize.propagate import copies
 from sct.optimize.stores import stores
+from sct.optimize.taken import taken
 
 __all__ = ["Facts", "optimize"]
 
@@ -56,7 +57,8 @@ def optimize(
     def inlined(fn, facts):
         return inline(fn, facts, width)
 
-    return _fixpoint(fn, (inlined, copies, fold, cse, dead_code, stores), facts)
+    passes = (inlined, copies, fold, cse, dead_code, stores, taken)
+    return _fixpoint(fn, passes, facts)
 
 
 def _fixpoint(fn: gast.FunctionDef, passes: tuple, facts: Facts) -> gast.FunctionDef:

@@ -16,11 +16,16 @@ PURE = ("np.", "range", "reversed", "len", "abs")
 
 def pure(call: gast.Call) -> bool:
     text = gast.unparse(call.func)
-    return text.startswith(PURE) and not text.startswith("np.random")
+    pure_ = text.startswith(PURE) or text.endswith(".copy")
+    return pure_ and not text.startswith("np.random")
+
+
+def fresh(call: gast.Call) -> bool:
+    return gast.unparse(call.func).endswith(".copy")
 
 
 def facts(temporary: str = "", scalar: str = "") -> Facts:
-    return Facts(pure, set(temporary.split()), set(scalar.split()))
+    return Facts(pure, set(temporary.split()), set(scalar.split()), fresh=fresh)
 
 
 def _commented(body: list) -> list:
@@ -130,6 +135,13 @@ class Program:
     def twice(self, indent: str, level: int, loop: bool) -> None:
         """Store into a place of an adjoint and add to it, soon after."""
         x, place = self.pick("w_bar", "u_bar"), self.pick("0", "1:3", "2")
+        if self.random.random() < 0.5:
+            end = self.pick("s * {}", "{} / 2.0", "{} * {}", "-{} + np.sum(w_bar)")
+            self.lines.append(f"{indent}k{len(self.lines)} = {x}[{place}].copy()")
+            held = self.lines[-1].split()[0]
+            self.lines.append(f"{indent}{x}[{place}] = 0.0")
+            self.lines.append(f"{indent}q = np.sum({end.format(held, held)})")
+            return
         kept = self.pick("0.0", "0.0", f"{self.pick(*self.SCALARS)} * t")
         self.lines.append(f"{indent}{x}[{place}] = {kept}")
         for _ in range(self.random.randrange(3)):

@@ -14,6 +14,7 @@ from sct.optimize.fold import fold
 from sct.optimize.inline import inline
 from sct.optimize.propagate import copies
 from sct.optimize.stores import stores
+from sct.optimize.taken import taken
 
 from .programs import Program, facts, function, normal, run_recorded, text
 
@@ -24,6 +25,7 @@ PASSES = {
     "cse": cse,
     "dead_code": dead_code,
     "stores": stores,
+    "taken": taken,
 }
 
 

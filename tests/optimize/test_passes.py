@@ -12,6 +12,7 @@ from sct.optimize.fold import fold
 from sct.optimize.inline import inline
 from sct.optimize.propagate import copies
 from sct.optimize.stores import stores
+from sct.optimize.taken import taken
 
 from .programs import facts, function, normal, text
 
@@ -298,6 +299,13 @@ ARRAY = "z_bar = np.zeros(3)\n"
             "z_bar[1:] = 0.0\n'L2: s'\nx_bar = out_bar * y\nz_bar[1:] += x_bar * y",
             "'L2: s'\nx_bar = out_bar * y\nz_bar[1:] = x_bar * y",
         ),
+        # The first to be added to a place of an array of zeros.
+        (
+            "x_bar = np.zeros_like(x)\nx_bar[0] = y\nx_bar[1] += out_bar * y\n"
+            "x_bar[2:, 0] -= out_bar * x\nx_bar[2:, 1:] += y\nx_bar[0] += y",
+            "x_bar = np.zeros_like(x)\nx_bar[0] = y\nx_bar[1] = out_bar * y\n"
+            "x_bar[2:, 0] = -(out_bar * x)\nx_bar[2:, 1:] = y\nx_bar[0] += y",
+        ),
         # Stored, and added to at once.
         (
             "z_bar[1:] = out_bar * y\nz_bar[1:] -= out_bar * x\nz_bar[1:] += x * y",
@@ -330,8 +338,58 @@ def test_stores_join(before, expected):
         "z_bar[n] = 0.0\nz_bar[n] += y",
         # No sum.
         "z_bar[n] = 0.0\nz_bar[n] *= out_bar * y",
+        # Zero no longer, or perhaps not.
+        "x_bar = np.zeros_like(x)\nx_bar[1:] = y\nx_bar[:2] += y\nx_bar[-1] += y",
+        "x_bar = np.zeros_like(x)\nx_bar[n] = y\nx_bar[0] += y",
+        "x_bar = np.zeros_like(x)\nx_bar[..., 0] = y\nx_bar[..., 1] += y",
+        "x_bar = np.zeros_like(x)\nx_bar[::2] = y\nx_bar[5] += y",
+        "x_bar = np.zeros_like(x)\nfor k in range(n):\n    x_bar[k] = y\nx_bar[0] += y",
+        "x_bar = np.zeros_like(x)\ng(x_bar)\nx_bar[0] += y",
     ],
 )
 def test_stores_leave(lines):
     whole = ARRAY + lines + "\nreturn z_bar"
     assert after(stores, whole) == normal(body(whole))
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        (
+            "t = z_bar[1:].copy()\nz_bar[1:] = 0.0\nx_bar = 0.5 * t * y",
+            "x_bar = 0.5 * z_bar[1:] * y\nz_bar[1:] = 0.0",
+        ),
+        (
+            "'L2: s'\nk = z_bar[n]\nz_bar[n] = 0.0\nx_bar = -k / y[n]",
+            "'L2: s'\nx_bar = -z_bar[n] / y[n]\nz_bar[n] = 0.0",
+        ),
+    ],
+)
+def test_taken_before_it_is_cleared(before, expected):
+    end = "\nreturn z_bar"
+    found = after(taken, ARRAY + before + end, "k")
+    assert found == normal(body(ARRAY + expected + end))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # Read again, or not at once.
+        "t = z_bar[1:].copy()\nz_bar[1:] = 0.0\nx_bar = 0.5 * t\ny_bar = t * y",
+        "t = z_bar[1:].copy()\nz_bar[1:] = 0.0\ny = y + 1.0\nx_bar = 0.5 * t",
+        # The array is read besides, or another place of it is cleared.
+        "t = z_bar[1:].copy()\nz_bar[1:] = 0.0\nx_bar = t * z_bar[1:]",
+        "u = z_bar[1:]\nt = z_bar[1:].copy()\nz_bar[1:] = 0.0\nx_bar = t * u",
+        "t = z_bar[1:].copy()\nz_bar[:1] = 0.0\nx_bar = t * y",
+        # What is made may share memory with the part.
+        "t = z_bar[1:].copy()\nz_bar[1:] = 0.0\nx_bar = t",
+        "t = z_bar[1:].copy()\nz_bar[1:] = 0.0\nx_bar = [t] * n",
+        "t = z_bar[1:].copy()\nz_bar[1:] = 0.0\nx_bar = 0.5 * g(t)",
+        # The index changes with it, and a view is no copy.
+        "t = z_bar[n].copy()\nz_bar[n] = 0.0\nn = t * 2.0",
+        "t = z_bar[1:]\nz_bar[1:] = 0.0\nx_bar = 0.5 * t",
+    ],
+)
+def test_taken_only_where_nothing_is_in_the_way(lines):
+    whole = ARRAY + lines + "\nreturn z_bar"
+    assert after(taken, whole) == normal(body(whole))
