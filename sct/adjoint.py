@@ -1125,9 +1125,7 @@ class _Line:
         value = op.arguments["value"]
         if name not in owner.bars:
             return
-        if name in self.context.containers.lists and isinstance(
-            place.slice, gast.Slice
-        ):
+        if self.context.containers.sliced(place):
             source = self.context.source
             raise unsupported(source, stmt, "this assignment", *SLICED)
         owner.buffered.add(name)

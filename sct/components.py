@@ -11,8 +11,8 @@
     w = d["a"] + d["b"]
 
 A container is taken apart when every value that its name is given is of the same known
-form and every use of the name reads known elements; then nobody can change it, and
-nobody sees that it is gone.  An element that is never bound again is its own name.
+form and every use of the name reads or replaces known elements; then nobody sees that
+it is gone.  An element that is never bound again is its own name.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import gast
 from .containers import DISPLAYS, Container, containers, got, key_of, values_of
 from .grammar import assign, blocks, clone, is_name, located, name, writes
 from .names import Names, used_names
+from .synonyms import without_synonyms
 
 LOOPS = (gast.For, gast.While)
 
@@ -42,9 +43,10 @@ def taken_apart(fn: gast.FunctionDef, around) -> gast.FunctionDef:
         The same tree when there is nothing to do; otherwise one to be desugared and
         flattened again.
     """
-    if not containers(fn, around):
-        return fn
-    fn = clone(fn)
+    named = without_synonyms(fn)
+    if not containers(named, around):
+        return named
+    fn = clone(named)
     found = containers(fn, around)
     work = _Apart(fn, found, around)
     work.block(fn.body)
@@ -61,9 +63,10 @@ class _Apart(gast.NodeTransformer):
         self.elements: dict[str, dict[object, gast.AST]] = {}
         for n, c in found.items():
             values = values_of(c.stores[0].value) if len(c.stores) == 1 else None
+            changed = {key_of(place.slice, c) for place in c.changed}
             self.elements[n] = {}
             for k, key in enumerate(c.keys):
-                value = values[k] if values else None
+                value = values[k] if values and key not in changed else None
                 if value is not None and (
                     not isinstance(value, gast.Name) or value.id in steady
                 ):
@@ -139,7 +142,10 @@ class _Apart(gast.NodeTransformer):
     def visit_Subscript(self, node):
         if isinstance(node.value, gast.Name) and node.value.id in self.found:
             n = node.value.id
-            return clone(self.elements[n][key_of(node.slice, self.found[n])])
+            element = clone(self.elements[n][key_of(node.slice, self.found[n])])
+            if isinstance(node.ctx, gast.Store):
+                element.ctx = gast.Store()
+            return element
         return self.generic_visit(node)
 
     def visit_Call(self, node):

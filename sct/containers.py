@@ -9,7 +9,8 @@
     f(d)
 
 A container counts as known when every value that its name is given has the same form,
-and every use of the name reads elements that it has.
+and every use of the name reads or replaces elements that it has.  One that is changed
+has no other name.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 
 import gast
 
-from .grammar import blocks, children, statements, writes
+from .grammar import blocks, children, is_name, places, reads, statements, writes
 from .renaming import captured_names
 
 DISPLAYS = (gast.Tuple, gast.List)
@@ -28,12 +29,30 @@ SPREADS = (gast.Starred, gast.keyword)
 
 @dataclass
 class Container:
-    """What is known of a name that holds a container."""
+    """What is known of a name that holds a container.
+
+    Attributes
+    ----------
+    kind : type
+        Which display makes it.
+    keys : list
+        Its keys or indices.
+    names : tuple of str
+        What its items are called, when they have names of their own.
+    stores : list of gast.Assign
+        The statements that bind the name.
+    changed : list of gast.Subscript
+        The places in it that are written to.
+    added : list of gast.Subscript
+        Those of them to which something is added by ``l[0] += e``.
+    """
 
     kind: type
     keys: list
     names: tuple = ()
     stores: list[gast.Assign] = field(default_factory=list)
+    changed: list[gast.Subscript] = field(default_factory=list)
+    added: list[gast.Subscript] = field(default_factory=list)
 
     @property
     def form(self) -> tuple[type, list, tuple]:
@@ -68,6 +87,12 @@ def containers(fn: gast.FunctionDef, around, moving: frozenset[str] = frozenset(
     found = _candidates(fn, around)
     if not found:
         return {}
+    for s in statements(fn.body):
+        for place in places(s):
+            if is_name(place.value) and place.value.id in found:
+                found[place.value.id].changed.append(place)
+                if isinstance(s, gast.AugAssign):
+                    found[place.value.id].added.append(place)
     uses: dict[str, list[_Use]] = {n: [] for n in found}
     for use in _uses(fn, found.keys()):
         uses[use.node.id].append(use)
@@ -79,9 +104,12 @@ def containers(fn: gast.FunctionDef, around, moving: frozenset[str] = frozenset(
                 copies.setdefault(s.value.id, set()).add(n)
     for n, c in list(found.items()):
         others = [u for u in uses[n] if _copied_to(u) not in copies.get(n, ())]
-        if not all(_is_known(u, c, around, moving) for u in others):
+        single = not (c.changed and n in copies or _adds_to_named(fn, c))
+        if not (single and all(_is_known(u, c, around, moving) for u in others)):
             found.pop(n)
     for n in list(found):
+        if found[n].changed:
+            continue
         if all(_is_constant(s.value) for s in found[n].stores):
             # Nothing is differentiated through it: it can stay, unless it is spread.
             if not any(isinstance(u.around[0], SPREADS) for u in uses[n]):
@@ -123,6 +151,28 @@ def _candidates(fn: gast.FunctionDef, around) -> dict[str, Container]:
         else:
             found.setdefault(n, Container(*form)).stores.append(s)
     return {n: c for n, c in found.items() if n not in refused}
+
+
+def _adds_to_named(fn: gast.FunctionDef, c: Container) -> bool:
+    """Whether ``l[0] += e`` adds to what has a name besides.
+
+    Of an array that is a change under both names, of a number it is none; for items
+    of lists that is decided when it runs.
+    """
+    if not c.added:
+        return False
+    keys = [key_of(place.slice, c) for place in c.added]
+    if None in keys:
+        return True
+    held = {
+        values[c.keys.index(k)].id
+        for s in c.stores
+        if (values := values_of(s.value)) is not None
+        for k in keys
+        if isinstance(values[c.keys.index(k)], gast.Name)
+    }
+    readers = [n for s in statements(fn.body) for n in reads(s) & held]
+    return len(readers) > len({*readers})
 
 
 def _form(value: gast.AST, around) -> tuple[type, list, tuple] | None:
@@ -171,12 +221,13 @@ def _copied_to(use: _Use) -> str | None:
 
 
 def _is_known(use: _Use, c: Container, around, moving: frozenset[str]) -> bool:
-    """Whether a use reads known elements only."""
+    """Whether a use reads or replaces known elements only."""
     node, parent = use.node, use.around[0]
     sequence = c.kind in DISPLAYS
     if isinstance(parent, gast.Subscript) and parent.value is node:
         if not isinstance(parent.ctx, gast.Load):
-            return False
+            known = key_of(parent.slice, c) is not None
+            return known and c.kind is not gast.Tuple and parent in c.changed
         if sequence and isinstance(parent.slice, gast.Name):
             return parent.slice.id in moving
         return key_of(parent.slice, c) is not None

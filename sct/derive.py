@@ -75,7 +75,7 @@ from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.outline import turns_of
 from sct.prepare import Prepared, prepare
-from sct.refusals import COUNTED, REPLACED, UNPAIRED, UNREPEATABLE, UNSOLVED
+from sct.refusals import COUNTED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
 from sct.reuse import reuse
 from sct.reverse import Sweeps, sweeps
@@ -922,13 +922,14 @@ class Differentiation:
             get = gast.Attribute(part.value, "get", gast.Load())
             return gast.Call(get, [part.slice], []) if entry == "key" else part
         if self.structures.part(part):
-            # A number or an array: both have a positive.  An array that has another
-            # name would be put back under one of the two only.
+            # A number or an array: both have a positive.  An array in a list that has
+            # another name as well is to stand there itself again, and no copy of it.
             root = grammar.root(part)
             others = self._lasting(self.groups.get(root, frozenset()) - {root})
             if others and grammar.is_name(place.value) and self._changed(root, others):
-                source = self.normal.source
-                raise unsupported(source, place, "this assignment", *REPLACED)
+                return grammar.call(
+                    self.use("helper", "item_kept"), part.value, part.slice
+                )
             return gast.UnaryOp(gast.UAdd(), part)
         return gast.Call(gast.Attribute(part, "copy", gast.Load()), [], [])
 

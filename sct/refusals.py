@@ -95,10 +95,6 @@ SCALED = (
     "it changes an array in place in a way that its tangent does not follow",
     "Write `x = x ** y` in its place, or `x[i] = x[i] @ y`.",
 )
-REPLACED = (
-    "what it replaces may be an array that other names refer to as well",
-    "Take a copy under the other name: `y = values[0].copy()`.",
-)
 WRITES = (
     "the function may write into an array or container that it is given",
     "Let it return the new value instead, or give it a rule with `sct.adjoint`.",

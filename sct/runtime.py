@@ -496,6 +496,7 @@ def check_numbers(**arguments):
     for name, x in arguments.items():
         if getattr(x, "shape", ()):
             raise ArgumentError(
-                f"{name} is {describe(x)}: which other names refer to it when "
-                f"`{name} += ...` changes it is not known; write {name} = {name} + ..."
+                f"{name} is {describe(x)}: which other names refer to it when it is "
+                "changed in place is not known; copy it, or write "
+                f"{name} = {name} + ..."
             )

@@ -492,3 +492,9 @@ def stored_at(buffer, index):
     last[index] = order
     part[last[index] != order] = 0.0
     return part[()]
+
+
+def item_kept(whole, key):
+    """Return what stands in a list, itself, or a copy of what stands in an array."""
+    part = whole[key]
+    return part if isinstance(whole, (list, dict)) else +part

@@ -84,14 +84,15 @@ class Sharing:
         # All names of what containers hold, and what each was given by name.
         self._held: set[str] = set()
         self._gave: dict[str, set[str]] = {}
-        self._written: set[str] = set()
+        # What is written into, and the ids of the statements that may do it.
+        self._written: dict[str, set[int]] = {}
         self.where = _places(fn.body)
         for p in self.parameters:
             self.where.definitions.setdefault(p, [])
         self._fixed = _fixed(fn)
         self._nested = self._nesting()
         self._live: dict[int, set[str]] = {}
-        # The ids of ``y = x``, and whether `x` is not read any more.
+        # The ids of ``y = x`` and ``l = [x, y]``, and whether these are read no more.
         self._moves: dict[int, bool] = {}
         liveness = dataflow.Backward(self._before)
         liveness.run(fn.body, set())
@@ -101,7 +102,12 @@ class Sharing:
         for p in self.parameters:
             start[p], start[GIVEN + p] = frozenset([GIVEN + p]), frozenset([p])
         self.final = dataflow.Forward(self._after, _either).run(fn.body, start) or {}
-        self.copied = [p for p in self.parameters if GIVEN + p in self._written]
+        self.copied = self.changed_by_others_than(set())
+
+    def changed_by_others_than(self, harmless: set[int]) -> list[str]:
+        """The parameters whose array may be written into, not by `harmless` alone."""
+        writers = {p: self._written.get(GIVEN + p, set()) for p in self.parameters}
+        return [p for p, found in writers.items() if found - harmless]
 
     def _nesting(self) -> dict[str, set[str]]:
         """The containers that each container may be, hold, or be held by."""
@@ -128,9 +134,10 @@ class Sharing:
         """The names alive before a statement, from those after it."""
         if self.written_into(stmt):
             self._live.setdefault(id(stmt), set()).update(live)
-        if isinstance(stmt, gast.Assign) and isinstance(stmt.value, gast.Name):
+        if isinstance(stmt, gast.Assign) and (named := _named(stmt.value)):
             # Where a loop is walked again, more is alive.
-            self._moves[id(stmt)] = stmt.value.id not in live
+            alone = len({*named}) == len(named)
+            self._moves[id(stmt)] = alone and not live.intersection(named)
         live.difference_update(grammar.writes(stmt))
         live.update(grammar.reads(stmt))
 
@@ -148,7 +155,7 @@ class Sharing:
         for name in set(self.written_into(stmt)) - self.numbers:
             for other in state.get(name, frozenset()):
                 if direct and not self._replaces(name, other, stmt):
-                    self._written.add(other)
+                    self._written.setdefault(other, set()).add(id(stmt))
                 callers = self.inner and not direct and other.startswith(GIVEN)
                 if other not in alive and not callers:
                     continue
@@ -238,8 +245,10 @@ class Sharing:
         return found
 
     def moves(self, stmt: gast.AST) -> bool:
-        """Whether a statement is ``y = x``, and the array has no name but `y` then."""
-        return self._moves.get(id(stmt), False) and not self._is_second(stmt.value.id)
+        """Whether a statement names or collects arrays that have no other name then."""
+        return self._moves.get(id(stmt), False) and not any(
+            map(self._is_second, self.into(stmt.value))
+        )
 
     def _is_second(self, name: str) -> bool:
         """Whether a name may be given to an array that has another name as well."""
@@ -380,6 +389,18 @@ class Sharing:
             ):
                 return False
         return True
+
+
+def _named(value: gast.AST) -> list[str]:
+    """The names in ``y = x``, or those that a display collects."""
+    parts = [value]
+    if isinstance(value, gast.Dict):
+        parts = value.values
+    elif isinstance(value, (gast.List, gast.Tuple)):
+        parts = value.elts
+    if all(isinstance(p, (gast.Name, gast.Constant)) for p in parts):
+        return [p.id for p in parts if isinstance(p, gast.Name)]
+    return []
 
 
 def _either(a: Shared, b: Shared) -> Shared:

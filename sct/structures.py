@@ -79,6 +79,13 @@ class Structures:
             return "item"
         return ""
 
+    def sliced(self, place: gast.AST) -> bool:
+        """Whether a path leads to several items of a list, rather than of an array."""
+        root = grammar.root(place)
+        own = root in self.lists and grammar.is_name(place.value)
+        nested = root in self.lists & self.holders
+        return isinstance(place.slice, gast.Slice) and (own or nested)
+
     def part(self, place: gast.AST) -> bool:
         """Whether a path leads to one element of something, container or array."""
         return grammar.root(place) in self.all and not isinstance(
@@ -162,7 +169,18 @@ def structures(
     }
     made.lists = lists - made.dicts
     made.holders = {w for w, parts in uses.parts.items() if certain & set(parts)}
+    made.holders |= {
+        n
+        for n, values in bound.items()
+        if any(isinstance(v, DISPLAYS) and _items(v) & certain for v in values)
+    }
     return made
+
+
+def _items(display: gast.AST) -> set[str]:
+    """The names of what a display holds."""
+    parts = getattr(display, "values", None) or getattr(display, "elts", ())
+    return {p.id for p in parts if isinstance(p, gast.Name)}
 
 
 def _makes_dict(value: gast.AST | None, classify) -> bool:
@@ -285,6 +303,21 @@ def _is_partwise(value: gast.AST | None, classify) -> bool:
     return isinstance(value, gast.Call) and classify(value).callee in PARTWISE
 
 
+def _named_alike(fn: gast.FunctionDef) -> list[set[str]]:
+    """The groups of names that are given to one part, such as ``c["w"]``."""
+    bound = _bindings(fn)
+    groups: dict[str, set[str]] = {}
+    for n, values in bound.items():
+        value = values[0]
+        if len(values) > 1 or not isinstance(value, (gast.Subscript, gast.Attribute)):
+            continue
+        whole = value.value
+        key = getattr(value, "attr", None) or getattr(value.slice, "value", None)
+        if grammar.is_name(whole) and isinstance(key, (str, int)):
+            groups.setdefault(f"{whole.id}[{key!r}]", set()).add(n)
+    return [g for g in groups.values() if len(g) > 1]
+
+
 class _Uses:
     """How the names of a function are read."""
 
@@ -322,6 +355,9 @@ class _Uses:
             if written & set(sliced):
                 # Of an array it is a view, of a list a copy: it is taken for an array.
                 self.other.add(whole)
+        for names in _named_alike(fn):
+            if not self.other.isdisjoint(names):
+                self.other |= names
         self.strings.update(d for d, e in self.tables if e in self.strings)
         # Of an array, slices go into arithmetic.
         for whole, parts in self.slices.items():
@@ -386,10 +422,14 @@ class _Uses:
                     self.other.add(n.value.id)
                 stack.append(key)
             elif isinstance(n, gast.Attribute) and isinstance(n.value, gast.Name):
-                if _is_array_attribute(n.attr):
+                if is_array_attribute(n.attr):
                     self.other.add(n.value.id)
                 else:
                     self.attributes.add(n.value.id)
+            elif isinstance(n, gast.Attribute) and not is_array_attribute(n.attr):
+                # What has such a part somewhere is no array itself.
+                self.attributes.add(grammar.root(n))
+                stack.append(n.value)
             elif isinstance(n, gast.Call) and self._call(n):
                 stack += [a for a in n.args if not isinstance(a, gast.Name)]
             elif isinstance(n, gast.Compare) and isinstance(n.ops[-1], MEMBER):
@@ -481,7 +521,8 @@ MEMBER = (gast.In, gast.NotIn)
 DICT_METHODS = {"items", "keys", "values", "get"}
 
 
-def _is_array_attribute(attr: str) -> bool:
+def is_array_attribute(attr: str) -> bool:
+    """Whether arrays have an attribute or method of this name."""
     return (
         attr in templates.METHODS
         or attr in templates.PROPERTIES
@@ -680,7 +721,7 @@ def _part(stmt: gast.AST) -> str:
 def _owner(node: gast.AST) -> str:
     """The name of the array that a method is called of, or an empty string."""
     func = node.func if isinstance(node, gast.Call) else None
-    if not isinstance(func, gast.Attribute) or func.attr not in templates.METHODS:
+    if not isinstance(func, gast.Attribute) or not is_array_attribute(func.attr):
         return ""
     return func.value.id if grammar.is_name(func.value) else ""
 

@@ -22,7 +22,7 @@ contiguous, and that is checked.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Container
+from collections.abc import Callable
 
 import gast
 import numpy as np
@@ -33,6 +33,7 @@ from sct.names import Names, noun
 from sct.operations import Operation
 from sct.refusals import PART
 from sct.sharing import Sharing
+from sct.structures import is_array_attribute
 
 # Functions that are methods of the same name, and how many arguments they have.
 ARGUMENTS = {np.reshape: 2, np.ravel: 1, np.transpose: 2, np.swapaxes: 3, np.squeeze: 2}
@@ -88,11 +89,16 @@ def one_name_each(
     flow = Sharing(fn, classify, numbers, inner)
     work = _Paths(fn, source, flow, check, names)
     body = work.block(fn.body)
-    after = Sharing(_with_body(fn, body), classify, numbers | work.elements, inner)
+    taken = numbers | work.elements
+    after = Sharing(_with_body(fn, body), classify, taken, inner)
+    if work.moved_elements(after):
+        after = Sharing(_with_body(fn, body), classify, taken | work.moved, inner)
     work.settle(after)
     work.finish()
     # What `row += e` writes into is told where `row` has become a part of its array.
-    copied = [p for p in flow.parameters if p in {*flow.copied, *after.copied}]
+    # What is checked to be a number is not written into.
+    written = {p for f in (flow, after) for p in f.changed_by_others_than(work.unclear)}
+    copied = [p for p in flow.parameters if p in written]
     apart = _apart(fn, copied, flow.parameters, numbers, check) if not inner else []
     fn.body = [
         *apart,
@@ -220,12 +226,16 @@ class _Paths:
         self.roots: set[str] = set()
         # The arrays that are looked into in another shape.
         self.reshaped: set[str] = set()
+        # Elements that are put into other places, and are to be numbers there.
+        self.moved: set[str] = set()
         self.unclear: set[int] = set()
         self.pending: list[tuple[list, list]] = []
         self.axes = self._axes()
         for stmt in grammar.statements(fn.body):
             name = self._second(stmt)
-            if name and self._is_element(stmt, name):
+            if name and self._names_element(stmt):
+                self.elements.add(name)
+            elif name and self._is_element(stmt, name):
                 self.elements.add(name)
                 if not isinstance(stmt.value.value, gast.Name):
                     raise unsupported(source, stmt, "this element", *WHY)
@@ -273,7 +283,10 @@ class _Paths:
         late: list[tuple[int, gast.AugAssign, int]] = []
         for stmt in body:
             name = self._second(stmt)
-            if name and not self._is_element(stmt, name) and self._is_clear(stmt, name):
+            number = name and (
+                self._names_element(stmt) or self._is_element(stmt, name)
+            )
+            if name and not number and self._is_clear(stmt, name):
                 value = self._as_method(self._held(stmt, name, out))
                 path = _Substitute(self.paths).visit(grammar.clone(value))
                 self.paths[name] = path
@@ -297,6 +310,43 @@ class _Paths:
         self.pending.append((out, late))
         return out or [grammar.located(gast.Pass(), body[0] if body else None)]
 
+    def moved_elements(self, flow: Sharing) -> set[str]:
+        """Note the ``v`` in ``v = c["q"][i]; c["q"][j] = v`` that are to be numbers.
+
+        They are where the array would count as held twice otherwise.
+        """
+        for write in self._into_twice_held(flow):
+            value = getattr(write, "value", None)
+            if not grammar.is_name(value) or self._may_be_number(write):
+                continue
+            found = flow.where.definitions.get(value.id, ())
+            if found and all(self._takes_element(s, keys=True) for s in found):
+                if value.id not in self.elements and not self._is_row(value.id, set()):
+                    self.moved.add(value.id)
+        return self.moved
+
+    def _into_twice_held(self, flow: Sharing) -> list[gast.AST]:
+        """What writes into an array that a container may hold in two places."""
+        return [
+            write
+            for write in grammar.statements(flow.body)
+            if set(flow.written_into(write)) & flow.twice and flow.changes_parts(write)
+        ]
+
+    def _takes_element(self, stmt: gast.AST, keys: bool = False) -> bool:
+        """Whether a statement reads an element, by indices or, if so said, by a key."""
+        value = stmt.value if isinstance(stmt, gast.Assign) else None
+        if not isinstance(value, gast.Subscript) or not isinstance(
+            stmt.targets[0], gast.Name
+        ):
+            return False
+        kinds = (int, str) if keys else int
+        return not any(
+            isinstance(p, gast.Slice)
+            or (isinstance(p, gast.Constant) and not isinstance(p.value, kinds))
+            for p in _indices(value)
+        )
+
     def settle(self, flow: Sharing) -> None:
         """Refuse to write into what still has two names; `flow` is of the new tree."""
         for writes in flow.seconds.values():
@@ -305,12 +355,10 @@ class _Paths:
                     self.unclear.add(id(write))
                 else:
                     raise unsupported(self.source, write, "this", *WHY)
-        for write in grammar.statements(flow.body):
-            held = set(flow.written_into(write)) & flow.twice
-            if held and flow.changes_parts(write):
-                if not self._may_be_number(write):
-                    raise unsupported(self.source, write, "this", *WHY)
-                self.unclear.add(id(write))
+        for write in self._into_twice_held(flow):
+            if not self._may_be_number(write):
+                raise unsupported(self.source, write, "this", *WHY)
+            self.unclear.add(id(write))
 
     def _may_be_number(self, write: gast.AST) -> bool:
         """Whether a write is ``y += e`` or ``l[i] += e``, which changes no number."""
@@ -327,6 +375,9 @@ class _Paths:
             for at, stmt in reversed(list(enumerate(out))):
                 if isinstance(stmt, gast.AugAssign):
                     continue
+                for n in self.moved.intersection(grammar.writes(stmt)):
+                    test = self.check("check_numbers", [], {n: grammar.name(n)})
+                    out.insert(at + 1, grammar.located(test, stmt))
                 for n in self.reshaped.intersection(grammar.writes(stmt)):
                     if isinstance(stmt, gast.With):
                         stmt.body.insert(0, self.contiguous(stmt, n))
@@ -379,35 +430,47 @@ class _Paths:
         if not isinstance(stmt.value, gast.Subscript):
             return False
         parts = _indices(stmt.value)
-        if any(
-            isinstance(p, gast.Slice)
-            or (isinstance(p, gast.Constant) and not isinstance(p.value, int))
-            for p in parts
-        ):
+        if not self._takes_element(stmt):
             return False
         if len(parts) < self.axes.get(grammar.root(stmt.value), 0):
             return False
-        # Written through, or read as an array: a row.
-        return not any(
+        return not self._is_row(name, set()) and not self._only_added_to(name, set())
+
+    def _is_row(self, name: str, seen: set[str]) -> bool:
+        """Whether a name, or one that it is given to, is taken for an array."""
+        seen.add(name)
+        return any(
             name in grammar.mutates(s)
-            or grammar.is_name(getattr(s, "value", None), name)
-            and any(m in self.flow.seconds for m in grammar.writes(s))
             or any(
                 isinstance(n, (gast.Subscript, gast.Attribute))
                 and grammar.is_name(n.value, name)
                 for h in grammar.heads(s)
                 for n in gast.walk(h)
             )
+            or any(self._is_row(m, seen) for m in self._copies(s, name) - seen)
             for s in self.readers.get(name, ())
-        ) and not self._only_added_to(name)
+        )
 
-    def _only_added_to(self, name: str) -> bool:
+    def _only_added_to(self, name: str, seen: set[str]) -> bool:
         """Whether a name is read for nothing but ``v += e``: then `v` is a row."""
+        seen.add(name)
         readers = self.readers.get(name, ())
         return bool(readers) and all(
-            isinstance(s, gast.AugAssign) and grammar.is_name(s.target, name)
+            isinstance(s, gast.AugAssign)
+            and grammar.is_name(s.target, name)
+            or any(self._only_added_to(m, seen) for m in self._copies(s, name) - seen)
             for s in readers
         )
+
+    def _copies(self, stmt: gast.AST, name: str) -> set[str]:
+        """The second names that a statement gives to what `name` refers to."""
+        if not grammar.is_name(getattr(stmt, "value", None), name):
+            return set()
+        return {m for m in grammar.writes(stmt) if m in self.flow.seconds} - {name}
+
+    def _names_element(self, stmt: gast.Assign) -> bool:
+        """Whether a statement is ``u = v``, and `v` a number that an array held."""
+        return grammar.is_name(stmt.value) and stmt.value.id in self.elements
 
     def _ranked(self, base: str, at: gast.AST) -> list[gast.AST]:
         """A check that the elements taken of an array are numbers, not rows."""
@@ -455,7 +518,7 @@ class _Paths:
             return part
         if grammar.is_view(part):
             part.func.value = self._named(part.func.value, stmt, lead)
-        elif isinstance(part, gast.Attribute):
+        elif is_array_attribute(getattr(part, "attr", "")):
             part.value = self._named(part.value, stmt, lead)
         made = self.names.fresh(f"{grammar.root(part)}_part")
         lead.append(grammar.assign(made, part, stmt))
@@ -482,8 +545,12 @@ class _Paths:
         anything else that writes is refused.
         """
         new = self.flow.is_new(stmt.value)
-        if self._leads_there(stmt, name) and not new and not self._is_replaced(stmt):
-            return True
+        if getattr(stmt.value, "attr", "T") != "T":
+            # A field may hold a number as well as an array.
+            new = new or any(map(self._may_be_number, self.flow.seconds[name]))
+        if self._leads_there(stmt, name) and not new:
+            if not self._is_replaced(stmt, name):
+                return True
         for write in self.flow.seconds[name]:
             if not self._may_be_number(write):
                 part = getattr(stmt.value, "attr", "") in ("real", "imag")
@@ -494,29 +561,25 @@ class _Paths:
             self.unclear.add(id(write))
         return False
 
-    def _is_replaced(self, stmt: gast.Assign) -> bool:
-        """Whether a store may put something else where a path leads to."""
-        here = self.flow.where[id(stmt)]
-        for write in grammar.statements(self.fn.body):
+    def _is_replaced(self, stmt: gast.Assign, name: str) -> bool:
+        """Whether something else may stand where a path leads to, while it is used."""
+        stores = [
+            write
+            for write in grammar.statements(self.fn.body)
             # `l[i] += e` changes the array that is there.
-            for place in (
-                grammar.places(write) if isinstance(write, gast.Assign) else ()
-            ):
-                there = self.flow.where[id(write)]
-                before = there.order < here.order and not {*there.loops} & {*here.loops}
-                if (
-                    not before
-                    and self.flow.is_item(place)
-                    and _leads(place, stmt.value)
-                ):
-                    return True
-        return False
+            if isinstance(write, gast.Assign)
+            and any(
+                self.flow.is_item(place) and _leads(place, stmt.value)
+                for place in grammar.places(write)
+            )
+        ]
+        return self._bound_in_use(stmt, name, stores)
 
     def _leads_there(self, stmt: gast.Assign, name: str) -> bool:
         if not isinstance(stmt.targets[0], gast.Name) or name in self.flow.parameters:
             return False
         value = self._as_method(stmt.value)
-        if not _is_path(value, self.flow.where.definitions):
+        if not self._is_path(value):
             return False
         places = self._places(stmt)
         readers = self.readers.get(name, [])
@@ -533,6 +596,20 @@ class _Paths:
         first = places[id(stmt)]
         early = any(places[id(s)] <= first for s in readers if id(s) in places)
         return not (early and self._rebound(stmt, name, root))
+
+    def _is_path(self, value: gast.AST) -> bool:
+        """Whether an expression leads from a local name to a part of what it holds."""
+        objects = self.flow.found.certain
+        while not isinstance(value, gast.Name):
+            if isinstance(value, gast.Attribute):
+                own = grammar.root(value) in objects
+                if value.attr != "T" and (is_array_attribute(value.attr) or not own):
+                    return False
+            elif not isinstance(value, gast.Subscript):
+                if not grammar.is_view(value) or value.keywords:
+                    return False
+            value = grammar.whole(value)
+        return value.id in self.flow.where.definitions
 
     def _rebound(self, stmt: gast.Assign, name: str, root: str) -> list[str]:
         """The indices and sizes that change while a second name is in use."""
@@ -651,7 +728,8 @@ def _leads(place: gast.AST, path: gast.AST) -> bool:
         if grammar.is_view(a) or grammar.is_view(b):
             return True
         if isinstance(a, gast.Attribute) or isinstance(b, gast.Attribute):
-            if getattr(a, "attr", None) != getattr(b, "attr", None):
+            # A field of a named tuple has a number as well.
+            if getattr(a, "attr", "") != getattr(b, "attr", getattr(a, "attr", "")):
                 return False
         elif isinstance(a.slice, gast.Constant) and isinstance(b.slice, gast.Constant):
             if a.slice.value != b.slice.value:
@@ -667,13 +745,3 @@ def _takes_none(index: gast.AST) -> bool:
     """Whether an index may use up no axis: `None`, ``...`` or a boolean."""
     known = isinstance(index, gast.Constant) and type(index.value) is not int
     return known or isinstance(index, gast.Compare)
-
-
-def _is_path(value: gast.AST, local: Container[str]) -> bool:
-    """Whether an expression leads from a local name to a part of its array."""
-    while not isinstance(value, gast.Name):
-        plain = isinstance(value, gast.Subscript) or getattr(value, "attr", "") == "T"
-        if not plain and not (grammar.is_view(value) and not value.keywords):
-            return False
-        value = grammar.whole(value)
-    return value.id in local

@@ -445,9 +445,36 @@ def buffer_swapped_by_a_third_name(x, n):
 @case(draw(3, 3))
 def rows_named_and_whole_read(a):
     first, last = a[0], a[-1]
+    first[...] += last * last
+    last[...] *= first
+    return np.sum(a**3) + np.sum(first * last)
+
+
+@case(draw(3))
+def numbers_named_and_whole_read(a):
+    first, last = a[0], a[-1]
     first += last * last
     last *= first
-    return np.sum(a**3) + np.sum(first * last)
+    return np.sum(a**3) + first * last
+
+
+@case(draw(3))
+def number_with_two_names(a):
+    v = a[0]
+    u = v
+    v += a[2]
+    return u * v + np.sum(a)
+
+
+def rows_added_to(a):
+    first, last = a[0], a[-1]
+    first += last * last
+    return np.sum(a) + np.sum(first)
+
+
+def test_rows_that_are_taken_for_numbers_are_refused_when_it_runs():
+    with pytest.raises(sct.ArgumentError, match="write into rows with"):
+        sct.grad(rows_added_to)(np.ones((3, 3)))
 
 
 @case(draw(3, 3))

@@ -920,7 +920,7 @@ def list_repeats_an_array(x):
     return np.sum(rows[1] * rows[1])
 
 
-@refuses(draw(3))
+@kernel(draw(3))
 def dict_holds_an_array_twice(x):
     z = np.zeros(3)
     both = {"a": z, "b": z}

@@ -29,7 +29,7 @@ runtime_signal runtime_integrate runtime_distance
 helpers
 grammar layout
 names phrases renaming arguments
-writer trial
+writer trial synonyms
 unpack patterns containers comprehensions spread outer iterators stacks
 hoist attempts
 exits

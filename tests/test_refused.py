@@ -625,18 +625,6 @@ ROWS = [
         """,
     ),
     row(
-        "item replaced that has another name",
-        "what it replaces may be an array that other names refer to",
-        """
-        def f(c):
-            e, g = c
-            total = np.sum(e * g)
-            c[1][1] *= 2.0
-            «c[1]» = 1.0
-            return total
-        """,
-    ),
-    row(
         "callee that writes",
         "may write into an array or container",
         """

@@ -378,10 +378,19 @@ def grown_and_read_all_over(x):
     return x
 
 
+def grown_by_another_name(x):
+    path = [x]
+    same = path
+    for _ in range(3):
+        path.append(same[-1] * x)
+    return same[-1] * same[1]
+
+
 @pytest.mark.parametrize(
     "f",
     [
         grown_in_arms,
+        grown_by_another_name,
         grown_after_a_loop_over_it,
         constants_that_grow,
         grown_and_read_as_a_whole,
@@ -398,14 +407,6 @@ def grown_while_counted(x):
     for i in range(len(path)):
         path.append(path[i] * x)
     return path[-1] * path[2]
-
-
-def grown_by_another_name(x):
-    path = [x]
-    same = path
-    for _ in range(3):
-        path.append(same[-1] * x)
-    return same[-1] * same[1]
 
 
 def keys_that_may_be_one(x, key="a"):
@@ -429,7 +430,6 @@ def tuple_that_grows(x):
     "f",
     [
         grown_while_counted,
-        grown_by_another_name,
         keys_that_may_be_one,
         repeated,
         tuple_that_grows,
