@@ -1275,6 +1275,15 @@ class _Line:
     def _taken_apart(self, whole: gast.AST, coming, dying: set[str]) -> None:
         """``a, *b, c = t``: ``t_bar[0] += a_bar``, ``t_bar[1:-1] += b_bar``..."""
         targets = self.step.stmt.targets[0].elts
+        name, bars = grammar.root(whole), self.owner.bars
+        unsure = not self.fact(name).array and name not in self.context.structures
+        if unsure and grammar.is_name(whole) and name not in {*bars, *dying}:
+            # A tuple, too, may be taken apart.
+            self.read(name)
+            helper = self._zero_helper(name)
+            self.emit(self.owner.bar(name), grammar.call(helper, grammar.name(name)))
+            bars[name] = self.fact(name)
+            self.owner.fresh.add(name)
         count = len(targets)
         star = next(
             (i for i, t in enumerate(targets) if isinstance(t, gast.Starred)), count

@@ -142,6 +142,9 @@ class _Forms:
         op = self.classify(node)
         if op.kind != "rule" or not takes_arrays(op.callee):
             return
+        if op.rule.multilinear:
+            # What it is given is a list of arrays, not an array.
+            return
         given = [op.arguments[p] for p in op.rule.wrt if p in op.arguments]
         for holder, field in [
             *((node.args, k) for k in range(len(node.args))),

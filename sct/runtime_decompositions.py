@@ -5,8 +5,9 @@ An adjoint `a_bar` says that the result changes by the real part of
 for which formulas stand in books; so these begin with ``g = np.conj(g)`` and end with
 the conjugate of what they find.
 
-Eigenvectors and singular vectors of equal values may be turned into one another: what
-depends on which of them were found has no derivative, and is refused.
+Eigenvectors and singular vectors of equal values may be turned into one another.  How
+a result changes with the matrix does not show in how it changes with these vectors, so
+what depends on them is refused.
 """
 
 from __future__ import annotations
@@ -49,9 +50,16 @@ def off_diagonal(x):
     return np.where(np.eye(n, dtype=bool), 0.0, x)
 
 
-def check_distinct(x, gap):
-    """Raise when something depends on vectors that belong to equal values."""
-    if np.any(np.isnan(gap) & (off_diagonal(x) != 0)):
+def check_distinct(v_bar, gap):
+    """Raise when something may depend on vectors that belong to equal values.
+
+    Those that nothing depends on have an adjoint of 0.  Where all have, contributions
+    may have cancelled, as those of ``v @ np.linalg.inv(v)`` do.
+    """
+    used = np.any(v_bar != 0, axis=-2)
+    used = used | ~np.any(used, axis=-1, keepdims=True)
+    pairs = np.expand_dims(used, -1) | np.expand_dims(used, -2)
+    if np.any(off_diagonal(np.isnan(gap) & pairs)):
         raise ArgumentError(
             "two eigenvalues or singular values are equal, so that their vectors are "
             "not determined, and the result depends on these: use the values alone, "
@@ -71,7 +79,7 @@ def eigh_adjoint(w_bar, v_bar, w, v):
     if v_bar is None:
         return np.conj((v * np.expand_dims(np.real(w_bar), -2)) @ adjugated(v))
     turn, gap = adjugated(v) @ np.conj(v_bar), gaps(w)
-    check_distinct(turn, gap)
+    check_distinct(v_bar, gap)
     inner = 0.5 * quotient(off_diagonal(turn - adjugated(turn)), gap)
     if w_bar is not None:
         inner = on_diagonal(np.real(w_bar), inner)
@@ -121,7 +129,7 @@ def eig_adjoint(w_bar, v_bar, w, v, a):
         turn = turn - (adjugated(v) @ v) * np.real(kept)
         if np.iscomplexobj(v):
             turn = turn - 1j * phase * np.conj(rows)
-        check_distinct(turn, gap)
+        check_distinct(v_bar, gap)
         inner = inner + quotient(off_diagonal(turn), np.conj(gap))
     a_bar = np.conj(adjugated(inverse) @ inner @ adjugated(v))
     return a_bar if np.iscomplexobj(a) else np.real(a_bar)
@@ -208,7 +216,7 @@ def svd_adjoint(u_bar, s_bar, vh_bar, u, s, vh):
     u, u_bar = first_columns(u, u_bar, k)
     v, v_bar = first_columns(v, v_bar, k)
     of_u, of_v = adjugated(u) @ u_bar, adjugated(v) @ v_bar
-    check_distinct(np.abs(of_u) + np.abs(of_v), gaps(s))
+    check_distinct(np.concatenate([u_bar, v_bar], -2), gaps(s))
     inner = half_turns(of_u - adjugated(of_u), of_v - adjugated(of_v), s)
     if s_bar is not None:
         inner = on_diagonal(np.real(s_bar), inner)

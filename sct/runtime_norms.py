@@ -59,10 +59,10 @@ def matrix_norm_adjoint(g, y, x, order, axes):
     matrices = np.moveaxis(x, axes, (-2, -1))
     s = np.linalg.svd(matrices, compute_uv=False)
     g = np.moveaxis(g, axes, (-2, -1))[..., 0]
-    if order == "nuc":
-        hit = np.where(s == 0, 0.0, 1.0)
-    else:
+    hit = np.ones_like(s)
+    if order != "nuc":
         hit = shares(s, (-1,), s[..., :1] if order == 2 else s[..., -1:])
+    hit = np.where(s == 0, 0.0, hit)
     return np.moveaxis(svdvals_adjoint(g * hit, matrices), (-2, -1), axes)
 
 
