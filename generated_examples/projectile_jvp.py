@@ -22,7 +22,7 @@ def projectile_jvp(
     check_tangent("v_dot", v_dot, v)
     # L68: speed = np.linalg.norm(v)
     speed = np.linalg.norm(v)
-    speed_dot = norm_change(norm_adjoint(np.ones_like(speed), speed, v), v_dot)
+    speed_dot = np.sum(v_dot * v) / np.where(speed == 0, 1.0, speed)
     # L69: return np.concatenate([v * (1.0 - drag * speed), v[::-1]])
     diff_dot = -(drag_dot * speed + speed_dot * drag)
     out_dot = np.concatenate([v_dot * (1.0 - drag * speed) + diff_dot * v, v_dot[::-1]])
@@ -36,35 +36,6 @@ def check_tangent(name, x_dot, x):
             f"{name} is {describe(x_dot)}; the argument is {describe(x)}, "
             f"and {name} must have its shape"
         )
-
-
-def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):
-    """The adjoint of ``y = np.linalg.norm(x, order, axis, keepdims)``."""
-    if axis is None:
-        axis = tuple(range(np.ndim(x)))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    if not keepdims:
-        y, g = np.expand_dims(y, axes), np.expand_dims(g, axes)
-    norm_or_1 = np.where(y == 0, 1.0, y)
-    if order is None or order == "fro" or (order == 2 and len(axes) == 1):
-        return g * np.conj(x) / norm_or_1
-    if len(axes) == 2:
-        return matrix_norm_adjoint(g, y, x, order, axes)
-    size = np.abs(x)
-    towards = np.conj(x) / np.where(size == 0, 1.0, size)
-    if order in (np.inf, -np.inf):
-        return g * towards * shares(size, axes, y)
-    if order == 0:
-        return np.zeros_like(x)
-    ratio = np.where(size == 0, 1.0, size) / norm_or_1
-    return g * towards * ratio ** (order - 1)
-
-
-def norm_change(x_bar, x_dot, axis=None, keepdims=False):
-    """The change of a norm along `x_dot`, from its adjoint for ``g = 1``."""
-    if axis is None:
-        return np.real(np.sum(x_bar * x_dot, keepdims=keepdims))
-    return np.real(np.sum(x_bar * x_dot, axis=axis, keepdims=keepdims))
 
 
 def describe(x):
@@ -83,41 +54,3 @@ def describe(x):
         return "None"
     noun = {"str": "string"}.get(type(x).__name__, type(x).__name__)
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
-
-
-def matrix_norm_adjoint(g, y, x, order, axes):
-    """The adjoint of ``y = np.linalg.norm(x, order, axes, keepdims=True)``."""
-    rows, columns = axes
-    if order in (1, -1, np.inf, -np.inf):
-        along, across = (rows, columns) if order in (1, -1) else (columns, rows)
-        size = np.abs(x)
-        sums = np.sum(size, axis=along, keepdims=True)
-        towards = np.conj(x) / np.where(size == 0, 1.0, size)
-        return g * towards * shares(sums, (across,), y)
-    matrices = np.moveaxis(x, axes, (-2, -1))
-    s = np.linalg.svd(matrices, compute_uv=False)
-    g = np.moveaxis(g, axes, (-2, -1))[..., 0]
-    if order == "nuc":
-        hit = np.where(s == 0, 0.0, 1.0)
-    else:
-        hit = shares(s, (-1,), s[..., :1] if order == 2 else s[..., -1:])
-    return np.moveaxis(svdvals_adjoint(g * hit, matrices), (-2, -1), axes)
-
-
-def shares(size, axes, y):
-    """What each element of `size` has part in its extreme value `y` along `axes`."""
-    hit = (size == y).astype(size.dtype)
-    return hit / np.sum(hit, axis=axes, keepdims=True)
-
-
-def along(a, axis, start, stop=None):
-    """Return the part of `a` from `start` to `stop` along an axis."""
-    index = [slice(None)] * np.ndim(a)
-    index[axis] = slice(start, stop)
-    return a[tuple(index)]
-
-
-def svdvals_adjoint(g, a):
-    """The adjoint of `a` in ``np.linalg.svd(a, compute_uv=False)``."""
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
-    return np.conj((u * np.expand_dims(g, -2)) @ vh)

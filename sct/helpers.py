@@ -48,6 +48,17 @@ for module in (
     runtime_fft,
 ):
     add(module)
+# The adjoints of linear algebra are.
+NEW.update(
+    value
+    for module in (
+        *(runtime_linalg, runtime_decompositions, runtime_triangular, runtime_norms),
+        runtime_fft,
+    )
+    for name, value in vars(module).items()
+    if "_adjoint" in name
+)
+NEW.update({runtime_linalg.cofactors, runtime_triangular.lower_inverse})
 NEW.update({runtime_elementwise.extremum_adjoint, runtime_elementwise.prod_adjoint})
 
 

@@ -106,8 +106,7 @@ def multi_dot_adjoint(g, arrays):
     bars = []
     for i, x in enumerate(arrays):
         chain = [*factors[:i][::-1], g, *factors[i + 1 :][::-1]]
-        x_bar = np.linalg.multi_dot(chain) if len(chain) > 1 else g
-        bars.append(np.reshape(x_bar, np.shape(x)))
+        bars.append(np.reshape(np.linalg.multi_dot(chain), np.shape(x)))
     return bars
 
 

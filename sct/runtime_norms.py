@@ -13,6 +13,13 @@ from .runtime_decompositions import svdvals_adjoint
 from .runtime_linalg import inv_adjoint
 
 
+def length_adjoint(g, y, x, axis, keepdims=False):
+    """The adjoint of ``y = np.linalg.norm(x, None, axis, keepdims)``."""
+    if not keepdims:
+        y, g = np.expand_dims(y, axis), np.expand_dims(g, axis)
+    return g * np.conj(x) / np.where(y == 0, 1.0, y)
+
+
 def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):
     """The adjoint of ``y = np.linalg.norm(x, order, axis, keepdims)``."""
     if axis is None:
@@ -20,9 +27,8 @@ def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):
     axes = axis if isinstance(axis, tuple) else (axis,)
     if not keepdims:
         y, g = np.expand_dims(y, axes), np.expand_dims(g, axes)
-    norm_or_1 = np.where(y == 0, 1.0, y)
     if order is None or order == "fro" or (order == 2 and len(axes) == 1):
-        return g * np.conj(x) / norm_or_1
+        return length_adjoint(g, y, x, axes, True)
     if len(axes) == 2:
         return matrix_norm_adjoint(g, y, x, order, axes)
     size = np.abs(x)
@@ -31,7 +37,7 @@ def norm_adjoint(g, y, x, order=None, axis=None, keepdims=False):
         return g * towards * shares(size, axes, y)
     if order == 0:
         return np.zeros_like(x)
-    ratio = np.where(size == 0, 1.0, size) / norm_or_1
+    ratio = np.where(size == 0, 1.0, size) / np.where(y == 0, 1.0, y)
     return g * towards * ratio ** (order - 1)
 
 

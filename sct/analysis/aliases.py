@@ -7,14 +7,7 @@ import operator
 import gast
 import numpy as np
 
-from sct import (
-    grammar,
-    runtime,
-    runtime_linalg,
-    runtime_norms,
-    runtime_rules,
-    runtime_triangular,
-)
+from sct import grammar, runtime, runtime_rules
 from sct.analysis.shapes import REDUCTIONS, TO_SCALAR, pointwise
 from sct.helpers import NEW
 from sct.operations import Operation
@@ -31,19 +24,16 @@ FRESH = {
     np.extract, np.choose, np.select, np.quantile, np.percentile, np.nanquantile,
     np.nanpercentile, np.nancumsum, np.nancumprod, np.diagflat,
     np.pad, np.sort, np.take, np.take_along_axis, np.tril, np.triu, np.empty,
-    np.empty_like, np.linalg.slogdet, np.ndarray.item, operator.matmul, divmod, sum,
+    np.empty_like, np.ndarray.item, operator.matmul, divmod, sum,
     int, runtime.zero_like, runtime.zero_structure, runtime.broadcast_like,
     runtime_rules.scatter,
     runtime_rules.product_of_others, runtime_rules.cumprod_adjoint,
-    runtime_norms.norm_adjoint, runtime_rules.matmul_adjoint_a,
-    runtime_rules.matmul_adjoint_b, runtime_rules.dot_adjoint_a,
+    runtime_rules.matmul_adjoint_a, runtime_rules.matmul_adjoint_b,
+    runtime_rules.dot_adjoint_a,
     runtime_rules.dot_adjoint_b, runtime_rules.inner_adjoint_a,
     runtime_rules.inner_adjoint_b, runtime_rules.tensordot_adjoint_a,
     runtime_rules.tensordot_adjoint_b, runtime_rules.kron_adjoint_a,
-    runtime_rules.kron_adjoint_b, runtime_linalg.inv_adjoint,
-    runtime_linalg.cofactors, runtime_linalg.solve_adjoint_a,
-    runtime_linalg.solve_adjoint_b, runtime_triangular.lower_inverse,
-    runtime_triangular.cholesky_adjoint, runtime_rules.diagonal_adjoint,
+    runtime_rules.kron_adjoint_b, runtime_rules.diagonal_adjoint,
     runtime_rules.trace_adjoint, runtime_rules.take_adjoint,
     runtime_rules.take_along_adjoint, runtime_rules.tile_adjoint,
     runtime_rules.repeat_adjoint, runtime_rules.stored_at, np.resize,

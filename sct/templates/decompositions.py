@@ -55,7 +55,7 @@ def cholesky_tangent_(out, a, *, upper=False, a_dot):
     return out_dot
 
 
-@adjoint(np.linalg.eigh, wrt=("a",), parts=("eigenvalues", "eigenvectors"))
+@adjoint(np.linalg.eigh, wrt=("a",), parts=("eigenvalues", "eigenvectors"), fresh=True)
 def eigh(out, a, UPLO="L", *, out_bar):
     a_bar = eigh_adjoint(out_bar[0], out_bar[1], out[0], out[1])
     return a_bar
@@ -66,7 +66,7 @@ def eigh_tangent_(out, a, UPLO="L", *, a_dot):
     return eigh_tangent(a_dot, out[0], out[1])
 
 
-@adjoint(np.linalg.eigvalsh, wrt=("a",), result="real")
+@adjoint(np.linalg.eigvalsh, wrt=("a",), result="real", fresh=True)
 def eigvalsh(out, a, UPLO="L", *, out_bar):
     a_bar = eigvalsh_adjoint(out_bar, a, UPLO)
     return a_bar
@@ -77,7 +77,9 @@ def eigvalsh_tangent_(out, a, UPLO="L", *, a_dot):
     return eigvalsh_tangent(a_dot, a, UPLO)
 
 
-@adjoint(np.linalg.eig, parts=("eigenvalues", "eigenvectors"), result="complex")
+@adjoint(
+    np.linalg.eig, parts=("eigenvalues", "eigenvectors"), result="complex", fresh=True
+)
 def eig(out, a, *, out_bar):
     a_bar = eig_adjoint(out_bar[0], out_bar[1], out[0], out[1], a)
     return a_bar
@@ -88,7 +90,7 @@ def eig_tangent_(out, a, *, a_dot):
     return eig_tangent(a_dot, out[0], out[1])
 
 
-@adjoint(np.linalg.eigvals, result="complex")
+@adjoint(np.linalg.eigvals, result="complex", fresh=True)
 def eigvals(out, a, *, out_bar):
     a_bar = eigvals_adjoint(out_bar, out, a)
     return a_bar
@@ -100,7 +102,11 @@ def eigvals_tangent_(out, a, *, a_dot):
 
 
 @adjoint(
-    np.linalg.svd, wrt=("a",), parts=("U", "S", "Vh"), alone={"compute_uv": (False,)}
+    np.linalg.svd,
+    wrt=("a",),
+    parts=("U", "S", "Vh"),
+    alone={"compute_uv": (False,)},
+    fresh=True,
 )
 def svd(out, a, full_matrices=True, compute_uv=True, hermitian=False, *, out_bar):
     if compute_uv:
@@ -121,7 +127,7 @@ def svd_tangent_(
     return dots
 
 
-@adjoint(*present("linalg.svdvals"), result="real")
+@adjoint(*present("linalg.svdvals"), result="real", fresh=True)
 def svdvals(out, x, *, out_bar):
     x_bar = svdvals_adjoint(out_bar, x)
     return x_bar
@@ -132,7 +138,7 @@ def svdvals_tangent_(out, x, *, x_dot):
     return svdvals_tangent(x_dot, x)
 
 
-@adjoint(np.linalg.qr, wrt=("a",), parts=("Q", "R"), alone={"mode": ("r",)})
+@adjoint(np.linalg.qr, wrt=("a",), parts=("Q", "R"), alone={"mode": ("r",)}, fresh=True)
 def qr(out, a, mode="reduced", *, out_bar):
     if mode == "r":
         a_bar = r_adjoint(out_bar, a)

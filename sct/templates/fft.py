@@ -23,7 +23,7 @@ from .registry import adjoint, nondifferentiable
 nondifferentiable(np.fft.fftfreq, np.fft.rfftfreq)
 
 
-@adjoint(np.fft.fft, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.fft, wrt=("a",), linear=True, result="complex", fresh=True)
 def fft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     if n is None:
         a_bar = np.fft.fft(out_bar, axis=axis, norm=norm)
@@ -32,7 +32,7 @@ def fft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     return a_bar
 
 
-@adjoint(np.fft.ifft, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.ifft, wrt=("a",), linear=True, result="complex", fresh=True)
 def ifft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     if n is None:
         a_bar = np.fft.ifft(out_bar, axis=axis, norm=norm)
@@ -41,7 +41,7 @@ def ifft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     return a_bar
 
 
-@adjoint(np.fft.fft2, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.fft2, wrt=("a",), linear=True, result="complex", fresh=True)
 def fft2(out, a, s=None, axes=(-2, -1), norm=None, *, out_bar):
     if s is None:
         a_bar = np.fft.fft2(out_bar, axes=axes, norm=norm)
@@ -50,7 +50,7 @@ def fft2(out, a, s=None, axes=(-2, -1), norm=None, *, out_bar):
     return a_bar
 
 
-@adjoint(np.fft.ifft2, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.ifft2, wrt=("a",), linear=True, result="complex", fresh=True)
 def ifft2(out, a, s=None, axes=(-2, -1), norm=None, *, out_bar):
     if s is None:
         a_bar = np.fft.ifft2(out_bar, axes=axes, norm=norm)
@@ -59,7 +59,7 @@ def ifft2(out, a, s=None, axes=(-2, -1), norm=None, *, out_bar):
     return a_bar
 
 
-@adjoint(np.fft.fftn, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.fftn, wrt=("a",), linear=True, result="complex", fresh=True)
 def fftn(out, a, s=None, axes=None, norm=None, *, out_bar):
     if s is None:
         a_bar = np.fft.fftn(out_bar, axes=axes, norm=norm)
@@ -69,7 +69,7 @@ def fftn(out, a, s=None, axes=None, norm=None, *, out_bar):
     return a_bar
 
 
-@adjoint(np.fft.ifftn, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.ifftn, wrt=("a",), linear=True, result="complex", fresh=True)
 def ifftn(out, a, s=None, axes=None, norm=None, *, out_bar):
     if s is None:
         a_bar = np.fft.ifftn(out_bar, axes=axes, norm=norm)
@@ -79,7 +79,7 @@ def ifftn(out, a, s=None, axes=None, norm=None, *, out_bar):
     return a_bar
 
 
-@adjoint(np.fft.rfft, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.rfft, wrt=("a",), linear=True, result="complex", fresh=True)
 def rfft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     if n is None:
         size = np.shape(a)[axis]
@@ -89,45 +89,45 @@ def rfft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     return a_bar
 
 
-@adjoint(np.fft.rfft2, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.rfft2, wrt=("a",), linear=True, result="complex", fresh=True)
 def rfft2(out, a, s=None, axes=(-2, -1), norm=None, *, out_bar):
     a_bar = rfftn_adjoint(out_bar, a, s, axes, norm)
     return a_bar
 
 
-@adjoint(np.fft.rfftn, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.rfftn, wrt=("a",), linear=True, result="complex", fresh=True)
 def rfftn(out, a, s=None, axes=None, norm=None, *, out_bar):
     a_bar = rfftn_adjoint(out_bar, a, s, axes, norm)
     return a_bar
 
 
-@adjoint(np.fft.irfft, wrt=("a",), linear=True, result="real")
+@adjoint(np.fft.irfft, wrt=("a",), linear=True, result="real", fresh=True)
 def irfft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     a_bar = irfftn_adjoint(out_bar, a, None, (axis,), norm)
     return a_bar
 
 
-@adjoint(np.fft.irfft2, wrt=("a",), linear=True, result="real")
+@adjoint(np.fft.irfft2, wrt=("a",), linear=True, result="real", fresh=True)
 def irfft2(out, a, s=None, axes=(-2, -1), norm=None, *, out_bar):
     a_bar = irfftn_adjoint(out_bar, a, s, axes, norm)
     return a_bar
 
 
-@adjoint(np.fft.irfftn, wrt=("a",), linear=True, result="real")
+@adjoint(np.fft.irfftn, wrt=("a",), linear=True, result="real", fresh=True)
 def irfftn(out, a, s=None, axes=None, norm=None, *, out_bar):
     a_bar = irfftn_adjoint(out_bar, a, s, axes, norm)
     return a_bar
 
 
 # The inverse real transform of the conjugate, scaled the other way.
-@adjoint(np.fft.hfft, wrt=("a",), linear=True, result="real")
+@adjoint(np.fft.hfft, wrt=("a",), linear=True, result="real", fresh=True)
 def hfft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     a_bar = np.conj(irfftn_adjoint(out_bar, a, None, (axis,), swapped(norm)))
     return a_bar
 
 
 # The conjugate of the real transform, scaled the other way.
-@adjoint(np.fft.ihfft, wrt=("a",), linear=True, result="complex")
+@adjoint(np.fft.ihfft, wrt=("a",), linear=True, result="complex", fresh=True)
 def ihfft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     if n is None:
         size = np.shape(a)[axis]
@@ -137,13 +137,13 @@ def ihfft(out, a, n=None, axis=-1, norm=None, *, out_bar):
     return a_bar
 
 
-@adjoint(np.fft.fftshift, wrt=("x",), linear=True)
+@adjoint(np.fft.fftshift, wrt=("x",), linear=True, fresh=True)
 def fftshift(out, x, axes=None, *, out_bar):
     x_bar = np.fft.ifftshift(out_bar, axes=axes)
     return x_bar
 
 
-@adjoint(np.fft.ifftshift, wrt=("x",), linear=True)
+@adjoint(np.fft.ifftshift, wrt=("x",), linear=True, fresh=True)
 def ifftshift(out, x, axes=None, *, out_bar):
     x_bar = np.fft.fftshift(out_bar, axes=axes)
     return x_bar

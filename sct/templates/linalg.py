@@ -34,6 +34,7 @@ from sct.runtime_linalg import (
 )
 from sct.runtime_norms import (
     cond_adjoint,
+    length_adjoint,
     norm_adjoint,
     norm_change,
     vector_norm_adjoint,
@@ -59,7 +60,7 @@ def inv_tangent(out, a, *, a_dot):
     return -out @ a_dot @ out
 
 
-@adjoint(np.linalg.det)
+@adjoint(np.linalg.det, fresh=True)
 def det(out, a, *, out_bar):
     if np.ndim(a) == 2:
         a_bar = out_bar * cofactors(a, out)
@@ -73,7 +74,7 @@ def det_tangent(out, a, *, a_dot):
     return np.sum(cofactors(a, out) * a_dot, axis=(-2, -1))
 
 
-@adjoint(np.linalg.slogdet, parts=("sign", "logabsdet"))
+@adjoint(np.linalg.slogdet, parts=("sign", "logabsdet"), fresh=True)
 def slogdet(out, a, *, out_bar):
     if out_bar[0] is not None:
         a_bar = slogdet_adjoint(out_bar[0], out_bar[1], out[0], a)
@@ -114,7 +115,7 @@ def solve_tangent(out, a, b, *, a_dot, b_dot):
     return from_a, from_b
 
 
-@adjoint(np.linalg.tensorsolve, wrt=("a", "b"))
+@adjoint(np.linalg.tensorsolve, wrt=("a", "b"), fresh=True)
 def tensorsolve(out, a, b, axes=None, *, out_bar):
     b_bar = tensorsolve_adjoint_b(out_bar, a, b, axes)
     a_bar = tensorsolve_adjoint_a(b_bar, out, a, axes)
@@ -128,7 +129,7 @@ def tensorsolve_tangent(out, a, b, axes=None, *, a_dot, b_dot):
     return from_a, from_b
 
 
-@adjoint(np.linalg.tensorinv, wrt=("a",))
+@adjoint(np.linalg.tensorinv, wrt=("a",), fresh=True)
 def tensorinv(out, a, ind=2, *, out_bar):
     a_bar = tensorinv_adjoint(out_bar, out, a, ind)
     return a_bar
@@ -139,7 +140,7 @@ def tensorinv_tangent(out, a, ind=2, *, a_dot):
     return tensorinv_change(a_dot, out, ind)
 
 
-@adjoint(np.linalg.pinv, wrt=("a",))
+@adjoint(np.linalg.pinv, wrt=("a",), fresh=True)
 def pinv(out, a, rcond=None, hermitian=False, *, rtol=None, out_bar):
     a_bar = pinv_adjoint(out_bar, out, a)
     return a_bar
@@ -150,7 +151,12 @@ def pinv_tangent_(out, a, rcond=None, hermitian=False, *, rtol=None, a_dot):
     return pinv_tangent(a_dot, out, a)
 
 
-@adjoint(np.linalg.lstsq, wrt=("a", "b"), parts=("solution", "residuals", "rank", "s"))
+@adjoint(
+    np.linalg.lstsq,
+    wrt=("a", "b"),
+    parts=("solution", "residuals", "rank", "s"),
+    fresh=True,
+)
 def lstsq(out, a, b, rcond=None, *, out_bar):
     a_bar = lstsq_adjoint_a(
         out_bar[0], out_bar[1], out_bar[3], out[0], out[1], a, b, rcond
@@ -184,6 +190,8 @@ def norm(out, x, ord=None, axis=None, keepdims=False, *, out_bar):
             x_bar = out_bar * np.conj(x) / np.where(out == 0, 1.0, out)
         else:
             x_bar = out_bar * x / np.where(out == 0, 1.0, out)
+    elif ord is None:
+        x_bar = length_adjoint(out_bar, out, x, axis, keepdims)
     else:
         x_bar = norm_adjoint(out_bar, out, x, ord, axis, keepdims)
     return x_bar
@@ -191,11 +199,19 @@ def norm(out, x, ord=None, axis=None, keepdims=False, *, out_bar):
 
 @tangent(np.linalg.norm)
 def norm_tangent(out, x, ord=None, axis=None, keepdims=False, *, x_dot):
-    x_bar = norm_adjoint(np.ones_like(out), out, x, ord, axis, keepdims)
-    return norm_change(x_bar, x_dot, axis, keepdims)
+    if ord is None and np.iscomplexobj(x):
+        shared = np.sum(np.conj(x) * x_dot, axis=axis, keepdims=keepdims)
+        out_dot = np.real(shared) / np.where(out == 0, 1.0, out)
+    elif ord is None:
+        shared = np.sum(x * x_dot, axis=axis, keepdims=keepdims)
+        out_dot = shared / np.where(out == 0, 1.0, out)
+    else:
+        x_bar = norm_adjoint(np.ones_like(out), out, x, ord, axis, keepdims)
+        out_dot = norm_change(x_bar, x_dot, axis, keepdims)
+    return out_dot
 
 
-@adjoint(*present("linalg.vector_norm"), wrt=("x",), result="real")
+@adjoint(*present("linalg.vector_norm"), wrt=("x",), result="real", fresh=True)
 def vector_norm(out, x, *, axis=None, keepdims=False, ord=2, out_bar):
     x_bar = vector_norm_adjoint(out_bar, out, x, ord, axis)
     return x_bar
@@ -207,7 +223,7 @@ def vector_norm_tangent(out, x, *, axis=None, keepdims=False, ord=2, x_dot):
     return norm_change(x_bar, x_dot, axis, keepdims)
 
 
-@adjoint(*present("linalg.matrix_norm"), wrt=("x",), result="real")
+@adjoint(*present("linalg.matrix_norm"), wrt=("x",), result="real", fresh=True)
 def matrix_norm(out, x, *, keepdims=False, ord="fro", out_bar):
     x_bar = norm_adjoint(out_bar, out, x, ord, (-2, -1), keepdims)
     return x_bar
@@ -219,7 +235,7 @@ def matrix_norm_tangent(out, x, *, keepdims=False, ord="fro", x_dot):
     return norm_change(x_bar, x_dot, (-2, -1), keepdims)
 
 
-@adjoint(np.linalg.cond, wrt=("x",), result="real")
+@adjoint(np.linalg.cond, wrt=("x",), result="real", fresh=True)
 def cond(out, x, p=None, *, out_bar):
     x_bar = cond_adjoint(out_bar, out, x, p)
     return x_bar
@@ -230,7 +246,7 @@ def cond_tangent(out, x, p=None, *, x_dot):
     return norm_change(cond_adjoint(np.ones_like(out), out, x, p), x_dot, (-2, -1))
 
 
-@adjoint(*present("linalg.trace"), linear=True)
+@adjoint(*present("linalg.trace"), linear=True, fresh=True)
 def trace(out, x, *, offset=0, out_bar):
     x_bar = trace_adjoint(out_bar, x, offset, -2, -1)
     return x_bar

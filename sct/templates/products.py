@@ -139,7 +139,7 @@ def cross(out, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None, *, out_bar):
     return a_bar, b_bar
 
 
-@adjoint(*present("linalg.cross"), linear=True)
+@adjoint(*present("linalg.cross"), linear=True, fresh=True)
 def linalg_cross(out, a, b, *, axis=-1, out_bar):
     a_bar = cross_adjoint_a(out_bar, a, b, axis, axis, axis)
     b_bar = cross_adjoint_b(out_bar, a, b, axis, axis, axis)
@@ -147,7 +147,7 @@ def linalg_cross(out, a, b, *, axis=-1, out_bar):
 
 
 # The first operand is conjugated.
-@adjoint(*present("vecdot", "linalg.vecdot"), linear=True)
+@adjoint(*present("vecdot", "linalg.vecdot"), linear=True, fresh=True)
 def vecdot(out, a, b, *, axis=-1, out_bar):
     spread = np.expand_dims(out_bar, axis)
     a_bar = unbroadcast(np.conj(spread * b), a)
@@ -155,7 +155,7 @@ def vecdot(out, a, b, *, axis=-1, out_bar):
     return a_bar, b_bar
 
 
-@adjoint(*present("matvec"), linear=True)
+@adjoint(*present("matvec"), linear=True, fresh=True)
 def matvec(out, a, b, *, out_bar):
     a_bar = unbroadcast(np.expand_dims(out_bar, -1) * np.expand_dims(b, -2), a)
     b_bar = unbroadcast(np.matvec(np.swapaxes(a, -1, -2), out_bar), b)
@@ -163,7 +163,7 @@ def matvec(out, a, b, *, out_bar):
 
 
 # The first operand is conjugated.
-@adjoint(*present("vecmat"), linear=True)
+@adjoint(*present("vecmat"), linear=True, fresh=True)
 def vecmat(out, a, b, *, out_bar):
     a_bar = unbroadcast(np.conj(np.matvec(b, out_bar)), a)
     rows = np.expand_dims(np.conj(a), -1)
@@ -171,7 +171,7 @@ def vecmat(out, a, b, *, out_bar):
     return a_bar, b_bar
 
 
-@adjoint(np.linalg.multi_dot, multilinear=True)
+@adjoint(np.linalg.multi_dot, multilinear=True, fresh=True)
 def multi_dot(out, arrays, *, out_bar):
     arrays_bar = multi_dot_adjoint(out_bar, arrays)
     return arrays_bar
