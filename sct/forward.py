@@ -370,7 +370,7 @@ class _Line:
         if mirrored or _is_linear(self.op):
             # It refers to what the tangent of its operand does, as the value does.
             return tangent
-        if isinstance(tangent, (gast.BinOp, gast.UnaryOp)):
+        if isinstance(tangent, (gast.BinOp, gast.UnaryOp, gast.Tuple)):
             return tangent
         if isinstance(tangent, gast.Call) and self.owner.fresh_call(tangent):
             return tangent

@@ -94,7 +94,13 @@ def log_of_no_probability(x):
     return np.sum(np.exp(np.logaddexp(x, -np.inf)))
 
 
+def quotient_and_rest(x):
+    pair = np.divmod(x, 0.4)
+    return np.sum(pair[0] * x + pair[1] ** 2)
+
+
 SECOND = [
+    (quotient_and_rest, [0.5, 0.9], [2.0, 2.0]),
     (sinc, [0.0, 1.0], [-(np.pi**2) / 3, 2.0]),
     (powers, [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0]),
     (whole_powers, [0.0, 1.0], [2.0, 8.0]),
