@@ -221,6 +221,8 @@ class Storage:
 
     def _simple(self, step: Step, pending: set[str], bound: set[str]) -> None:
         """Walk a statement; `pending` is brought up to date."""
+        if step.stmt is None:
+            self._zeros(step, bound)
         self._keep_part(step)
         name = self.contents.grown(step)
         if name:
@@ -244,6 +246,10 @@ class Storage:
         pending -= written
         pending |= step.old - written
         pending |= step.new
+
+    def _zeros(self, step: Step, bound: set[str]) -> None:
+        """Take note of names read for their zeros, which no path need have bound."""
+        self.unbound |= (step.old | step.new) - bound
 
     def _keep_part(self, step: Step) -> None:
         """Keep the part of an array that a statement writes over."""
@@ -273,6 +279,7 @@ class Storage:
     def _if(
         self, step: Step, pending: set[str], bound: set[str], turn: Turn | None
     ) -> set[str]:
+        self._zeros(step, bound)
         ends, bounds = [], []
         for arm in step.arms:
             inner = set(bound)
@@ -342,6 +349,7 @@ class Storage:
 
     # -- loops ---------------------------------------------------------------------
     def _loop(self, step: Step, pending: set[str], bound: set[str]) -> set[str]:
+        self._zeros(step, bound)
         stmt = step.stmt
         written = written_in(step.arms[0])
         # A counter that its loop alone writes is given back by the reversed loop.

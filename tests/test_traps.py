@@ -635,6 +635,54 @@ def test_a_debugger_steps_through_it():
     assert steps.lines.count("y = y * x") == 2
 
 
+# -- paths that bind nothing ---------------------------------------------------------
+def left_before(a, k):
+    for _ in range(k):
+        if k % 2 == 0:
+            break
+        r = [np.tanh(a), np.cos(a)]
+        if a < 0.4:
+            r[1] = np.tanh(a)
+            return r[0]
+        else:
+            return a * a
+    return a
+
+
+def bound_in_an_arm_and_read_in_another(a, k):
+    if k % 2:
+        r = a * np.ones(3)
+        r[0] = a * a
+    s = a
+    if k == 3:
+        s = s + r[1]
+    return s * a
+
+
+def bound_in_an_arm_and_read_in_a_loop(a, k):
+    if k % 2:
+        r = [2.0 * a, a * a]
+        r[0] = a * a
+    s = a
+    for _ in range(k % 2):
+        s = s + r[0] * r[1]
+    return s * a
+
+
+@pytest.mark.parametrize("k", range(4))
+@pytest.mark.parametrize("a", [0.3, 0.5])
+@pytest.mark.parametrize(
+    "f",
+    [
+        left_before,
+        bound_in_an_arm_and_read_in_another,
+        bound_in_an_arm_and_read_in_a_loop,
+    ],
+)
+def test_a_name_that_a_path_does_not_bind_has_no_zero(f, a, k):
+    agrees(f, a, k, wrt=(0,))
+
+
 # -- time ----------------------------------------------------------------------------
 def straight(statements: int) -> str:
     forms = (
