@@ -42,7 +42,8 @@ def swing(x: float, v: float, n: int) -> float:
     return x * x
 """
 ORDER = """
-api operators control transform deferred check testing cli store module arguments errors
+api operators colours control transform deferred check testing cli store module
+arguments errors
 parse resolve entry normalise fence hooks outline imports generators iterators edits
 stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate
 exits anf lives

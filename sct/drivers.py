@@ -32,6 +32,9 @@ from sct.entry import entry
 from sct.errors import UnsupportedError, unsupported
 from sct.normalise import Normal, normalise
 from sct.refusals import UNLIKE
+from sct.resolve import Binding
+
+CSR = "scipy.sparse"
 
 
 class Driver(Draft):
@@ -142,11 +145,15 @@ class JacobianOf:
         The function of which this is the Hessian, whose gradient is differentiated.
     aux : bool
         Whether the function returns a pair, of which the first is differentiated.
+    array : type or None
+        The class of sparse arrays to return one of; the function then takes a `pattern`
+        of rows, columns and the colours of columns.
     """
 
     mode: str | None
     origin: types.FunctionType | None = None
     aux: bool = False
+    array: type | None = None
 
     def __call__(
         self,
@@ -161,6 +168,8 @@ class JacobianOf:
         self.point = listed([d.spelled(p) for p in wrt], single)
         self.out, self.k = d.names.fresh("out"), d.names.fresh("k")
         self.beside = f", {d.names.fresh('aux')}" if self.aux else ""
+        if self.array is not None:
+            return self.written(self.coloured())
         if self.aux or self.mode is not None:
             return self.written(self.lines(self.mode or "reverse"))
         by_columns = self.attempt("forward")
@@ -194,7 +203,9 @@ class JacobianOf:
         """The function whose last lines are given."""
         d, word = self.driver, "Hessian" if self.origin else "Jacobian"
         said = f"Return the {word} of `{d.stem}` in {quoted(d.wrt)}"
-        if self.single:
+        if self.array is not None:
+            said += ", as a sparse array of numbers by numbers."
+        elif self.single:
             first = d.spelled(d.wrt[0])
             out = f"{first}.shape" if self.origin else "out.shape"
             said += f", of shape ``{out} + {first}.shape``."
@@ -224,13 +235,44 @@ class JacobianOf:
             f"{self.beside}",
         ]
 
-    def columns(self) -> list[str]:
-        """The lines that go forward for every number of the argument."""
+    def along(self) -> Derived:
+        """The derivative that goes forward, once for each column."""
         d = self.driver
         if not purity.repeatable(d.function):
             source = d.normal.source
             raise unsupported(source, source.tree, "this function", *UNLIKE)
-        derived = d.program.with_tangent(d.normal, d.wrt, GIVEN, False)
+        return d.program.with_tangent(d.normal, d.wrt, GIVEN, False)
+
+    def coloured(self) -> list[str]:
+        """The lines that go forward for all columns of one colour at a time."""
+        d, derived = self.driver, self.along()
+        words = ("pattern", "rows", "columns", "colours", "products", "values")
+        pattern, rows, columns, colours, products, values = map(d.names.fresh, words)
+        jvp, x = d.unit(derived.jvp), self.point
+        whole, maximum = d.names.fresh("jacobian"), d.builtin("max")
+        some = f"{d.helper('some_like')}({x})"
+        where = f"{d.helper('units_where')}({x}, {colours} == {self.k})"
+        dot = derived.dots[d.wrt[0]]
+        product, check = (f"{d.call(jvp, **{dot: seed})}[1]" for seed in (where, some))
+        turns = f"{d.builtin('range')}({maximum}({colours}) + 1)"
+        d.bindings["csr_array"] = Binding("global", "csr_array", CSR, self.array)
+        # Its own parameter, which the derivatives are not given.
+        d.parameters.kwonlyargs.append(gast.Name(pattern, gast.Param(), None, None))
+        d.parameters.kw_defaults.append(None)
+        shape = f"({products}[0].size, {x}.size)"
+        values_at = f"{d.helper('values_at')}({products}, {rows}, {columns}, {colours})"
+        return [
+            f"{rows}, {columns}, {colours} = {pattern}",
+            f"{products} = [{product} for {self.k} in {turns}]",
+            f"{values} = {values_at}",
+            f"{whole} = csr_array(({values}, ({rows}, {columns})), {shape})",
+            f"{d.helper('check_pattern')}({whole}, {check}, {some})",
+            f"return {whole}",
+        ]
+
+    def columns(self) -> list[str]:
+        """The lines that go forward for every number of the argument."""
+        d, derived = self.driver, self.along()
         columns, k = d.names.fresh("columns"), self.k
         unit = f"{d.helper('unit_like')}({self.point}, {k})"
         count = f"{d.builtin('range')}({d.helper('entries')}({self.point}))"

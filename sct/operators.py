@@ -15,6 +15,7 @@ import numpy as np
 
 from sct import drivers, store
 from sct.arguments import parameter_names
+from sct.colours import coloured
 from sct.derive import Program
 from sct.errors import ArgumentError
 from sct.likeness import LIKE, kinds_of
@@ -149,6 +150,7 @@ def jacobian(
     wrt: Wrt = 0,
     mode: str | None = None,
     has_aux: bool = False,
+    sparsity: object = None,
     **options: object,
 ) -> Callable:
     """The Jacobian of a function, as a function.
@@ -165,6 +167,11 @@ def jacobian(
     has_aux : bool, optional
         Whether `f` returns a pair, of which only the first is differentiated, in
         reverse mode; the second comes back beside the Jacobian.
+    sparsity : array or sparse array, optional
+        Where the Jacobian of one array by another may be different from zero: a matrix
+        with a row for each number of the result and a column for each of the argument.
+        The Jacobian is then a `scipy.sparse.csr_array`, made of as few products as
+        there are colours of its columns, and one that checks the pattern.
     **options
         As for `grad`.
 
@@ -195,15 +202,38 @@ def jacobian(
         raise ArgumentError(
             "has_aux needs mode='reverse', which runs the function once"
         )
+    if sparsity is not None:
+        return _sparse(f, wrt, sparsity, "jacobian", options)
     emit = drivers.JacobianOf(mode, aux=has_aux)
     request = Request("Jacobian", "jacobian", emit, **options)
     return transformed(f, wrt, request)
+
+
+def _sparse(f: Callable, wrt: Wrt, sparsity: object, word: str, options) -> Callable:
+    """A Jacobian or Hessian in sparse form."""
+    if isinstance(wrt, (tuple, list)):
+        raise ArgumentError("a sparsity pattern is for one parameter: give wrt one")
+    try:
+        from scipy.sparse import csr_array
+    except ImportError as error:
+        raise ArgumentError(f"sparsity needs SciPy: {error}") from None
+
+    def emit(program, function, names, single) -> str:
+        primal, origin = function, None
+        if word == "hessian":
+            primal, origin = emitted(program, function, names, single), function
+        made = drivers.JacobianOf("forward", origin, array=csr_array)
+        return made(program, primal, names, single)
+
+    df = transformed(f, wrt, Request(word.capitalize(), word, emit, **options))
+    return functools.partial(df, pattern=coloured(sparsity))
 
 
 def hessian(
     f: Callable,
     wrt: Wrt = 0,
     has_aux: bool = False,
+    sparsity: object = None,
     **options: object,
 ) -> Callable:
     """The second derivatives of a function that returns a scalar, as a function.
@@ -215,6 +245,8 @@ def hessian(
     has_aux : bool, optional
         Whether `f` returns a pair, of which only the first is differentiated; the
         second comes back beside the Hessian.
+    sparsity : array or sparse array, optional
+        As for `jacobian`, of the gradient.
 
     Returns
     -------
@@ -237,6 +269,8 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
+    if sparsity is not None:
+        return _sparse(f, wrt, sparsity, "hessian", options)
 
     def emit(program, function, names, single) -> str:
         gradient = emitted(program, function, names, single, has_aux)

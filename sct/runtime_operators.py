@@ -135,6 +135,38 @@ def from_columns(columns, x):
     return np.stack(columns, axis=-1).reshape(shape) if shape else y
 
 
+def units_where(x, places):
+    """Return an array like `x` with ones at some places and zeros elsewhere."""
+    return np.reshape(places, x.shape).astype(x.dtype)
+
+
+def some_like(x):
+    """Return an array like `x` of numbers that have nothing to do with one another."""
+    k = np.arange(1.0, x.size + 1.0)
+    return np.reshape(np.sin(k * k) + 1.5, x.shape).astype(x.dtype)
+
+
+def values_at(products, rows, columns, colours):
+    """Return entries of a Jacobian, given its products with sums of unit vectors.
+
+    In a row, no two columns of one colour have an entry.
+    """
+    flat = np.stack([product.reshape(-1) for product in products])
+    return flat[colours[columns], rows]
+
+
+def check_pattern(jacobian, product, v):
+    """Raise where a Jacobian lacks entries: its product with `v` is known otherwise."""
+    found, wanted = jacobian @ v.reshape(-1), product.reshape(-1)
+    size = abs(jacobian) @ abs(v.reshape(-1)) + np.abs(wanted)
+    bound = 1e4 * np.finfo(wanted.dtype).eps * (size + np.max(size, initial=0.0) * 1e-3)
+    if np.any(np.abs(found - wanted) > bound):
+        raise ArgumentError(
+            "the Jacobian has entries where the sparsity pattern has none: give a "
+            "pattern with all that may be different from zero"
+        )
+
+
 def rows_of(jacobian, y, x):
     """Return the rows that `from_rows` makes a Jacobian of, in a list."""
     _, flat = flat_jacobian(jacobian, y, x)

@@ -70,7 +70,7 @@ implicit snapshots
 derive deferred
 drivers
 store
-transform
+transform colours
 api
 operators
 check cli testing

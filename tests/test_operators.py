@@ -218,6 +218,61 @@ def test_nothing_and_no_result():
     assert sct.jacobian(lambda x: x[:0])(X).shape == (0, 3)
 
 
+# -- sparse ----------------------------------------------------------------------------
+def chain(x, k):
+    y = np.zeros_like(x)
+    y[1:-1] = x[2:] * x[:-2] + k * np.sin(x[1:-1])
+    y[0] = x[0] ** 2 * x[1]
+    y[-1] = x[-1]
+    return y
+
+
+def banded(n):
+    return np.tri(n, n, 1) * np.tri(n, n, 1).T
+
+
+def test_sparse_jacobian():
+    sparse = pytest.importorskip("scipy.sparse")
+    x = np.cos(np.arange(30.0) ** 2)
+    pattern = banded(30)
+    for given in (pattern, pattern > 0, sparse.csr_array(pattern)):
+        df = sct.jacobian(chain, sparsity=given)
+        found = df(x, 2.0)
+        assert isinstance(found, sparse.csr_array) and found.nnz <= 88
+        close(found.toarray(), differences(lambda x: chain(x, 2.0), x), 1e-6)
+    # A band of three needs three products, however long it is.
+    assert max(df.keywords["pattern"][2]) == 2
+    text = sct.source(df)
+    assert "import sct" not in text
+    assert "from scipy.sparse import csr_array" in text
+
+
+def test_sparse_hessian():
+    pytest.importorskip("scipy.sparse")
+    x = np.cos(np.arange(12.0) ** 2)
+    found = sct.hessian(long_valley, sparsity=banded(12))(x)
+    close(found.toarray(), sct.hessian(long_valley)(x))
+    grid = x.reshape(3, 4)
+    whole = sct.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2))(grid).reshape(12, 12)
+    found = sct.hessian(lambda x: np.sum(x[1:] * x[:-1] ** 2), sparsity=whole != 0.0)
+    close(found(grid).toarray(), whole)
+
+
+def long_valley(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def test_a_pattern_that_lacks_entries_is_found_out():
+    pytest.importorskip("scipy.sparse")
+    x = np.cos(np.arange(9.0) ** 2)
+    with pytest.raises(sct.ArgumentError, match="entries where the sparsity pattern"):
+        sct.jacobian(chain, sparsity=np.eye(9))(x, 2.0)
+    with pytest.raises(sct.ArgumentError, match="has two axes"):
+        sct.jacobian(chain, sparsity=np.ones(9))
+    with pytest.raises(sct.ArgumentError, match="for one parameter"):
+        sct.jacobian(chain, wrt=("x",), sparsity=np.eye(9))
+
+
 # -- second derivatives ----------------------------------------------------------------
 def rosenbrock(x):
     return sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
