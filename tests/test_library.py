@@ -28,17 +28,17 @@ def case(*args, wrt=None):
 
 @case(X, 0.3)
 def polynomial(p, x):
-    return np.polyval(p, x)
+    return np.polynomial.polynomial.polyval(x, p)
 
 
 @case(X, draw(4))
 def polynomial_at_points(p, x):
-    return np.sum(np.polyval(p, x) ** 2)
+    return np.sum(np.polynomial.polynomial.polyval(x, p) ** 2)
 
 
 @case(X)
 def polynomial_of_constants(x):
-    return np.sum(np.polyval([2.0, -1.0, 0.5], x) ** 3)
+    return np.sum(np.polynomial.polynomial.polyval(x, [2.0, -1.0, 0.5]) ** 3)
 
 
 @case(X)
