@@ -212,4 +212,5 @@ def distinct_adjoint(g, a):
 def distinct_tangent(dot, a):
     """The change of ``np.unique(a)``."""
     group, count = distinct_groups(a)
-    return np.bincount(np.ravel(group), np.ravel(dot), np.size(count)) / count
+    sums = np.bincount(np.ravel(group), np.ravel(dot), np.size(count))
+    return (sums / count).astype(a.dtype)

@@ -147,7 +147,8 @@ def histogram_adjoint(g, a, edges):
 
 def slope_of(p):
     """The coefficients of the derivative of a polynomial."""
-    return p[:-1] * np.arange(np.size(p) - 1, 0, -1)
+    p = np.asarray(p)
+    return p[:-1] * np.arange(np.size(p) - 1, 0, -1).astype(p.dtype)
 
 
 def exponents(y, increasing=False):
@@ -169,7 +170,7 @@ def gradient_adjoint(g, f, spacing, axis=None, edge_order=1):
     """
     axes = range(np.ndim(f)) if axis is None else axis
     axes = axes if isinstance(axes, (tuple, list, range)) else (axes,)
-    parts = g if isinstance(g, (tuple, list)) else [g]
+    parts = [g] if len(axes) == 1 else g
     steps = [1.0] if not spacing else list(spacing)
     steps = steps * len(axes) if len(steps) < len(axes) else steps
     f_bar = np.zeros_like(f)
@@ -186,9 +187,9 @@ def gradient_adjoint(g, f, spacing, axis=None, edge_order=1):
     return f_bar
 
 
-def spacing_parts(y, spacing):
+def spacing_parts(y, spacing, several):
     """The gradients that each spacing is in the divisor of."""
-    parts = y if isinstance(y, (tuple, list)) else [y]
+    parts = y if several else [y]
     for h in spacing:
         if np.ndim(h) > 0:
             raise ArgumentError(
@@ -201,8 +202,9 @@ def spacing_parts(y, spacing):
 def spacing_adjoint(g, y, spacing):
     """The adjoints of the spacings, numbers, in ``y = np.gradient(f, *spacing)``."""
     bars = []
-    pairs = zip(spacing_parts(g, spacing), spacing_parts(y, spacing), spacing)
-    for parts, values, h in pairs:
+    several = isinstance(y, (tuple, list))
+    of_g, of_y = (spacing_parts(x, spacing, several) for x in (g, y))
+    for parts, values, h in zip(of_g, of_y, spacing):
         bars.append(-sum(np.sum(u * v) for u, v in zip(parts, values)) / h)
     return tuple(bars)
 
@@ -214,7 +216,7 @@ def gradient_tangent(dot, dots, y, f, spacing, axis=None, edge_order=1):
         return moved
     parts = list(moved) if isinstance(y, (tuple, list)) else [moved]
     values = list(y) if isinstance(y, (tuple, list)) else [y]
-    spacing_parts(y, spacing)
+    spacing_parts(values, spacing, True)
     for k in range(len(parts)):
         i = k if len(spacing) > 1 else 0
         parts[k] = parts[k] - values[k] * dots[i] / spacing[i]

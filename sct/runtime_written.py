@@ -33,7 +33,8 @@ def atleast_3d(*arys):
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """Return ``np.logspace(start, stop, ...)``."""
     levels = np.linspace(start, stop, num, endpoint, axis=axis)
-    made = np.power(np.expand_dims(base, axis), levels)
+    base = base if np.ndim(base) == 0 else np.expand_dims(base, axis)
+    made = np.power(base, levels)
     return made if dtype is None else made.astype(dtype)
 
 
@@ -80,16 +81,16 @@ def polyadd(a1, a2):
     """Return ``np.polyadd(a1, a2)``."""
     a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
     size = max(len(a1), len(a2))
-    first = np.concatenate((np.zeros(size - len(a1)), a1))
-    return first + np.concatenate((np.zeros(size - len(a2)), a2))
+    first = np.concatenate((np.zeros(size - len(a1), a1.dtype), a1))
+    return first + np.concatenate((np.zeros(size - len(a2), a2.dtype), a2))
 
 
 def polysub(a1, a2):
     """Return ``np.polysub(a1, a2)``."""
     a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
     size = max(len(a1), len(a2))
-    first = np.concatenate((np.zeros(size - len(a1)), a1))
-    return first - np.concatenate((np.zeros(size - len(a2)), a2))
+    first = np.concatenate((np.zeros(size - len(a1), a1.dtype), a1))
+    return first - np.concatenate((np.zeros(size - len(a2), a2.dtype), a2))
 
 
 def polymul(a1, a2):
@@ -136,9 +137,10 @@ def poly(seq_of_zeros):
         raise ArgumentError(
             "np.poly of a matrix has no derivative here; pass its eigenvalues"
         )
-    a = np.ones(1)
+    one = np.ones(1, seq_of_zeros.dtype)
+    a = one
     for i in range(len(seq_of_zeros)):
-        a = np.convolve(a, np.array([1.0, -seq_of_zeros[i]]))
+        a = np.convolve(a, np.concatenate((one, -seq_of_zeros[i : i + 1])))
     return a
 
 

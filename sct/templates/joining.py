@@ -42,7 +42,8 @@ JOINING = frozenset({
 
 SPLITTING = frozenset({
     np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.broadcast_arrays,
-    np.meshgrid, np.histogram, np.ndarray.tolist, getattr(np, "unstack", np.split),
+    np.meshgrid, np.histogram, np.polydiv, np.ndarray.tolist,
+    getattr(np, "unstack", np.split),
 })  # fmt: skip
 """Functions that return a list or tuple."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sct.runtime import unbroadcast
 from sct.runtime_scans import (
     exponents,
     gradient_adjoint,
@@ -23,7 +24,7 @@ nondifferentiable(exponents)
 
 @adjoint(np.polyval, wrt=("p", "x"))
 def polyval(out, p, x, *, out_bar):
-    p_bar = np.ravel(out_bar) @ np.vander(np.ravel(x), np.size(p))
+    p_bar = unbroadcast(np.ravel(out_bar) @ np.vander(np.ravel(x), np.size(p)), p)
     x_bar = out_bar * np.polyval(slope_of(p), x)
     return p_bar, x_bar
 
@@ -39,7 +40,7 @@ def polyval_tangent(out, p, x, *, p_dot, x_dot):
 def vander(out, x, N=None, increasing=False, *, out_bar):
     powers = exponents(out, increasing)
     slopes = powers * x[:, None] ** np.maximum(powers - 1, 0)
-    x_bar = np.sum(out_bar * slopes, 1)
+    x_bar = unbroadcast(np.sum(out_bar * slopes, 1), x)
     return x_bar
 
 
