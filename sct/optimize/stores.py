@@ -52,6 +52,8 @@ def stores(fn: gast.FunctionDef, facts: Facts) -> tuple[bool, gast.FunctionDef]:
 class _Joiner:
     def __init__(self, facts: Facts, effects: Effects):
         self.facts, self.effects, self.notes = facts, effects, facts.notes
+        # Whether what was made of zeros certainly is one array.
+        self.arrays: dict[str, bool] = {}
 
     def block(self, body: list) -> list:
         kept: list = []
@@ -119,18 +121,22 @@ class _Joiner:
         array = place.value.id if place and grammar.is_name(place.value) else ""
         effect = self.effects.of(s)
         for name in list(zeros):
-            touched = effect.impure or self._touches(name, effect.mutates)
+            seen = effect.impure and self.effects.is_outside(name)
+            touched = seen or self._touches(name, effect.mutates)
             if name in effect.binds or touched and name != array:
                 del zeros[name]
         if isinstance(s, gast.Assign) and grammar.is_name(s.targets[0]):
             if self.facts.derivative(s.targets[0].id) and _makes_zeros(s.value):
                 zeros[s.targets[0].id] = []
+                self.arrays[s.targets[0].id] = _called(s.value) == "zeros_like"
         if array not in zeros:
             return s
         others, zeros[array] = zeros[array], [*zeros[array], place.slice]
         if not isinstance(s, gast.AugAssign) or not all(
             _apart(place.slice, other) for other in others
         ):
+            return s
+        if not self.arrays[array] and not _is_whole(s.value):
             return s
         if type(s.op) is gast.Add:
             value = s.value
@@ -163,9 +169,19 @@ class _Joiner:
 
 
 def _makes_zeros(value: gast.AST) -> bool:
-    """Whether an expression is a new array of zeros."""
+    """Whether an expression is a new array, or container of arrays, of zeros."""
+    return _called(value) in ("zeros_like", "zero_like", "zero_structure")
+
+
+def _called(value: gast.AST) -> str:
     func = value.func if isinstance(value, gast.Call) else None
-    return isinstance(func, gast.Attribute) and func.attr == "zeros_like"
+    return getattr(func, "attr", "") or getattr(func, "id", "")
+
+
+def _is_whole(value: gast.AST) -> bool:
+    """Whether a value is all of an item of a container, and nobody else's."""
+    of_an_item = _called(value) == "unbroadcast"
+    return of_an_item and isinstance(value.args[0], _ARITHMETIC)
 
 
 def _apart(a: gast.AST, b: gast.AST) -> bool:

@@ -306,6 +306,12 @@ ARRAY = "z_bar = np.zeros(3)\n"
             "x_bar = np.zeros_like(x)\nx_bar[0] = y\nx_bar[1] = out_bar * y\n"
             "x_bar[2:, 0] = -(out_bar * x)\nx_bar[2:, 1:] = y\nx_bar[0] += y",
         ),
+        (
+            "x_bar = np.zero_structure(x)\nx_bar[0] += np.unbroadcast(y * x, x)\n"
+            "x_bar[1] -= np.unbroadcast(y * x, x)",
+            "x_bar = np.zero_structure(x)\nx_bar[0] = np.unbroadcast(y * x, x)\n"
+            "x_bar[1] = -np.unbroadcast(y * x, x)",
+        ),
         # Stored, and added to at once.
         (
             "z_bar[1:] = out_bar * y\nz_bar[1:] -= out_bar * x\nz_bar[1:] += x * y",
@@ -338,6 +344,9 @@ def test_stores_join(before, expected):
         "z_bar[n] = 0.0\nz_bar[n] += y",
         # No sum.
         "z_bar[n] = 0.0\nz_bar[n] *= out_bar * y",
+        # An item of a container takes the shape of what is stored, and its memory.
+        "x_bar = np.zero_structure(x)\nx_bar[0] += y\nx_bar[1] += y * 2.0",
+        "x_bar = np.zero_structure(x)\nx_bar[0] += np.unbroadcast(y, x)",
         # Zero no longer, or perhaps not.
         "x_bar = np.zeros_like(x)\nx_bar[1:] = y\nx_bar[:2] += y\nx_bar[-1] += y",
         "x_bar = np.zeros_like(x)\nx_bar[n] = y\nx_bar[0] += y",
