@@ -1099,9 +1099,10 @@ class _Line:
             self.step.stmt = grammar.assign(held, stmt.value, stmt)
         self.reached.add(name)
         if name not in owner.bars:
-            self.read(name, new=True)
+            # As the list is after it, before what was taken is put back.
+            self.read(name, new=True, lead=True)
             zero = grammar.call(self._zero_helper(name), grammar.name(name))
-            self.emit(owner.bar(name), zero)
+            self.emit(owner.bar(name), zero, lead=True)
             owner.bars[name] = self.fact(name)
             owner.fresh.add(name)
         owner.buffered.add(name)

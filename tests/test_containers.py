@@ -839,6 +839,33 @@ def whileq(x):
     return s
 
 
+@kernel(draw(3, seed=4), draw(3, seed=5))
+def only_the_popped_is_read(x, y):
+    items = [np.sin(x), np.tanh(y)]
+    return np.sum(items.pop() * x)
+
+
+@kernel(draw(3, seed=4), draw(3, seed=5))
+def popped_and_appended_in_turns(x, y):
+    items = [np.sin(x), np.tanh(y), x * y]
+    for _ in range(2):
+        last = items.pop()
+        items.append(last * y)
+        items.append(np.cos(last))
+    return np.sum(items.pop())
+
+
+@kernel(draw(3, seed=4), draw(3, seed=5))
+def emptied_in_one_turn(x, y):
+    s = 0.0
+    for i in range(3):
+        items = [np.sin(x) * i, np.tanh(y)]
+        if i > 1:
+            s = s + np.sum(items.pop() * x)
+            s = s + np.sum(items.pop() * x)
+    return s
+
+
 @kernel({"a": 1.2, "b": 0.4})
 def popped_from_a_dict(d):
     a = d.pop("a")
