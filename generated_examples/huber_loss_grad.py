@@ -33,7 +33,7 @@ def huber_loss_grad(w, x, y, delta, *, out_bar=1.0):
     # L67: small = 0.5 * r**2
     r_bar = r_bar + small_bar * r
     # L66: r = x @ w - y
-    w_bar = unbroadcast(matmul_adjoint_b(r_bar, x, w), w)
+    w_bar = matmul_adjoint_b(r_bar, x, w)
     return w_bar
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from sct import grammar, inline, names, templates
 from sct.analysis import dataflow
 from sct.analysis.activity import Activity
-from sct.analysis.cuts import CHOOSING, PRODUCTS, Cuts, is_one_of
+from sct.analysis.cuts import CHOOSING, PRODUCTS, Cuts, is_one_of, makes_zeros
 from sct.analysis.masks import masks, pairs, sequences
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.arguments import parameter_names
@@ -209,6 +209,9 @@ class Adjoints:
         self.masks = masks(context.fn, context.operations)
         self.sequences = sequences(context.fn, context.operations)
         self.pairs = pairs(context.fn, context.operations)
+        # Names that are bound once, and by which adjoint their own are 0.
+        self.single = _bound_once(context.fn) if context.cuts.adjoints else set()
+        self.origins: dict[str, str] = {}
         # The names whose adjoints may have more digits than they have.
         self.widened: set[str] = set()
         # Adjoints must be contiguous, as their primals are, to be looked into likewise.
@@ -451,6 +454,16 @@ class Adjoints:
                 self.fresh.add(name)
             elif not _is_whole(self.bars[name], line.before, name):
                 line.spread(name, self.bars)
+
+
+def _bound_once(fn: gast.FunctionDef) -> set[str]:
+    """The names that one statement alone binds, in no loop or branch."""
+    count: dict[str, int] = {}
+    for s in grammar.statements(fn.body):
+        for n in [*grammar.writes(s), *grammar.mutates(s)]:
+            count[n] = count.get(n, 0) + 1
+    straight = {n for s in fn.body for n in grammar.writes(s)}
+    return {n for n, times in count.items() if times == 1 and n in straight}
 
 
 def _raises(body: list[gast.AST]) -> bool:
@@ -723,7 +736,12 @@ class _Line:
         """
         sums: dict[str, tuple[gast.AST, Fact]] = {}
         if self.owner.widened & set(coming):
-            self.owner.widened.update(name for name, _, _ in parts)
+            narrows = self.owner._helper("unbroadcast")
+            self.owner.widened.update(
+                name
+                for name, value, _ in parts
+                if not grammar.is_name(getattr(value, "func", None), narrows)
+            )
         for name, value, fact in parts:
             if name in sums:
                 first, f = sums[name]
@@ -732,10 +750,37 @@ class _Line:
                     normal(fact.shape | f.shape), None, array=fact.array or f.array
                 )
             sums[name] = value, fact
+        if self.context.cuts.adjoints:
+            self._note_origins(sums, coming)
         # Those that begin last: the adjoint read here may be on its way to one of them.
         order = sorted(sums, key=lambda n: (n in coming, n not in self.owner.bars))
         for name in order:
             self.add(name, *sums[name])
+
+    def _note_origins(self, names, coming) -> None:
+        """Note where the zeros in the adjoints of some names come from.
+
+        Element by element they are those of the adjoint that they are made of, back to
+        where elements are chosen; a product that happens to be 0 there is no such zero.
+        """
+        owner, op = self.owner, self.operation
+        origin = None
+        if len(coming) == 1 and op is not None and op.kind in ("rule", "copy"):
+            (target,) = coming
+            passed = op.kind == "copy" or op.rule.pointwise and not makes_zeros(op)
+            passed = passed and self.step.stmt not in self.context.cuts.masked
+            if passed and target in owner.single:
+                origin = owner.origins.get(target, target)
+        for name in names:
+            again = name in owner.bars or name not in owner.single
+            if (
+                origin
+                and not again
+                and self.fact(name).shape == self.result(target).shape
+            ):
+                owner.origins[name] = origin
+            else:
+                owner.origins[name] = name
 
     def _together(self, first: gast.AST, second: gast.AST) -> gast.AST:
         """The sum of two contributions, cut at once where both are cut alike."""
@@ -886,9 +931,12 @@ class _Line:
         infinite = self.context.cuts.adjoints.get(self.step.stmt)
         if not infinite:
             return expressions
+        (target,) = self.coming
+        origin = self.owner.origins.get(target, target)
+        zeros = bar if origin == target else grammar.name(self.owner.bar(origin))
         before = {n for s in statements for n in grammar.names_read(s)}
         return {
-            p: grammar.call(self.owner._helper("cut"), e, grammar.clone(bar))
+            p: grammar.call(self.owner._helper("cut"), e, grammar.clone(zeros))
             if infinite & {"*", *before, *grammar.names_read(e)}
             else e
             for p, e in expressions.items()
@@ -910,7 +958,9 @@ class _Line:
         env.update(self.after)
         for n, f in self.owner.bars.items():
             env[self.owner.bar(n)] = f
-        env.update({self.owner.bar(n): f for n, f in self.coming.items()})
+        for n, f in self.coming.items():
+            env[self.owner.bar(n)] = f
+            env.setdefault(self.owner.bar(self.owner.origins.get(n, n)), f)
         for s in statements:
             if isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Name):
                 env[s.targets[0].id] = self.context.inference.fact(s.value, env)

@@ -87,7 +87,20 @@ def in_a_loop(x):
     return total
 
 
+def in_a_branch(x):
+    y = np.sqrt(x)
+    total = 0.0
+    if x[1] > 0.0:
+        z = 2.0 * y
+        total = np.sum(np.where(x > 1.0, np.log(z), x))
+    for _ in range(2):
+        w = y * 3.0
+        total = total + np.sum(np.where(x > 1.0, w**2, x))
+    return total
+
+
 CASES = [
+    (in_a_branch, [0.0, 4.0], [3.0, 0.125 + 18.0]),
     (guarded_root, [0.0, 0.5, 4.0], [1.0, 2.0, 0.25]),
     (guarded_power, [0.0, -1.0, 1.0], [1.0, 1.0, -1.0]),
     (guarded_quotient, [0.0, np.pi], [0.0, -1 / np.pi]),
@@ -188,6 +201,16 @@ def test_an_adjoint_that_happens_to_be_zero_still_has_a_derivative():
     found = sct.grad(slope(square_of_a_log))(np.array([0.0, 1.0, 2.0]))
     expected = [0.0, 2.0, 0.5 * (1.0 - np.log(2.0))]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def removable(x):
+    return np.sum(np.where(x < 1.0, np.cbrt(x) ** 3, 0.0))
+
+
+def test_a_product_that_happens_to_be_zero_is_not_cut():
+    # At 0 the derivative is 1, and not to be had from the parts: nan, never 0.
+    found = sct.grad(removable)(np.array([0.0, 0.5, 2.0]))
+    np.testing.assert_allclose(found, [np.nan, 1.0, 0.0])
 
 
 def missing(w, x, y):

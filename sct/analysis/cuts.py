@@ -152,6 +152,13 @@ def _at(stmts, moving: Operations, infinite, kinds) -> dict:
     return found
 
 
+def makes_zeros(op: Operation) -> bool:
+    """Whether an operand may have the adjoint 0 where the result has not."""
+    if is_one_of(op, POWERS):
+        return (number(op.arguments.get("b")) or 0.0) < 0.0
+    return any(is_one_of(op, functions) for functions in (CHOOSING, BOUNDED, QUOTIENTS))
+
+
 def _singular(op: Operation) -> str:
     """Whether the derivative of an operation may be infinite, and how."""
     if op.rule is None or not op.rule.singular:
