@@ -9,7 +9,8 @@
                                   ->                        np.ndim(b))
                                         y = np.subtract(column, b)
 
-Likewise `frompyfunc`, `apply_along_axis` and `piecewise`.  A call with arguments of
+Likewise `frompyfunc`, `apply_along_axis`, `piecewise`, `fromfunction`, and
+`atleast_1d` of several arrays.  A call with arguments of
 which this says nothing stays as it is.
 """
 
@@ -37,6 +38,8 @@ from .grammar import (
 )
 from .names import Names, used_names
 from .resolve import MISSING, Binding, Scope
+
+ATLEAST = (np.atleast_1d, np.atleast_2d, np.atleast_3d)
 
 
 def without_maps(fn: gast.FunctionDef, scope: Scope, is_builtin: Callable):
@@ -130,6 +133,10 @@ class _Maps:
             return _Maps.hypot
         if callee is np.apply_along_axis:
             return _Maps.along
+        if callee in ATLEAST:
+            return _Maps.atleast
+        if callee is np.fromfunction:
+            return _Maps.from_indices
         return _Maps.piecewise if callee is np.piecewise else None
 
     def object(self, node: gast.AST) -> object:
@@ -260,6 +267,31 @@ class _Maps:
             place = gast.Subscript(clone(y), at, gast.Store())
             self.out.append(gast.Assign([place], part, None))
         self.out.append(y)
+        return True
+
+    def atleast(self, value: gast.Call) -> bool:
+        """``np.atleast_1d(a, b)``: one after the other."""
+        if len(value.args) < 2 or value.keywords:
+            return False
+        parts = [gast.Call(clone(value.func), [clone(a)], []) for a in value.args]
+        kind = gast.Tuple if isinstance(np.atleast_1d(0, 0), tuple) else gast.List
+        self.out.append(kind(parts, gast.Load()))
+        return True
+
+    def from_indices(self, value: gast.Call) -> bool:
+        """``np.fromfunction(f, (m, n))``: of all row and column numbers at once."""
+        if len(value.args) != 2 or value.keywords:
+            return False
+        function, shape = value.args
+        if not isinstance(shape, gast.Tuple):
+            return False
+        dtype = gast.Attribute(name(self.module()), "float64", gast.Load())
+        indices = self.bind("indices", self.numpy("indices", shape, dtype))
+        parts = [
+            gast.Subscript(clone(indices), constant(i), gast.Load())
+            for i in range(len(shape.elts))
+        ]
+        self.out.append(gast.Call(clone(function), parts, []))
         return True
 
     # -- pieces --------------------------------------------------------------------

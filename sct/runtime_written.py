@@ -15,21 +15,6 @@ import numpy as np
 from .errors import ArgumentError
 
 
-def atleast_1d(*arys):
-    """Return ``np.atleast_1d(*arys)``, of several arrays."""
-    return tuple([np.atleast_1d(a) for a in arys])
-
-
-def atleast_2d(*arys):
-    """Return ``np.atleast_2d(*arys)``, of several arrays."""
-    return tuple([np.atleast_2d(a) for a in arys])
-
-
-def atleast_3d(*arys):
-    """Return ``np.atleast_3d(*arys)``, of several arrays."""
-    return tuple([np.atleast_3d(a) for a in arys])
-
-
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """Return ``np.logspace(start, stop, ...)``."""
     levels = np.linspace(start, stop, num, endpoint, axis=axis)

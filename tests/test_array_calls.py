@@ -222,6 +222,17 @@ def spaced(a, b):
     return np.linspace(a, b, 4, endpoint=False) * np.logspace(a, b, 4)
 
 
+@call(V, np.float64(0.7))
+def raised_together(v, s):
+    a, b = np.atleast_2d(v, s)
+    return a * b
+
+
+@call(V)
+def made_of_indices(v):
+    return np.fromfunction(lambda i, j: i * v[0] + j * v[1] ** 2, (2, 3))
+
+
 @call(V)
 def turned(v):
     return np.rot90(np.stack([v, v * v]), -1)
@@ -286,7 +297,7 @@ def test_forward(case):
 # Lists of what a second derivative writes into; and nan times the zero that it gets.
 ONCE = {"list_of_numbers", "python_lists", "parts_in_a_list", "list_of_arrays"}
 ONCE |= {"gradients_along_axes", "spread_together", "parts_of_unequal_length"}
-ONCE |= {"reductions_with_holes", "larger_bounds"}
+ONCE |= {"reductions_with_holes", "larger_bounds", "made_of_indices"}
 TWICE = [n for n in CALLS if n not in ONCE]
 
 

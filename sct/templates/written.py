@@ -14,7 +14,6 @@ from sct import runtime_written as written
 WRITTEN: dict[object, object] = {
     getattr(np, name): getattr(written, name)
     for name in (
-        *("atleast_1d", "atleast_2d", "atleast_3d"),
         *("logspace", "geomspace", "kaiser", "corrcoef", "interp"),
         *("polyadd", "polysub", "polymul", "polyder", "polyint", "polydiv", "poly"),
         "polyfit",
