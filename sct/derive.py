@@ -619,6 +619,8 @@ class Differentiation:
         if not isinstance(g, types.FunctionType):
             raise unsupported(self.normal.source, op.node, "this call", *UNSOLVED)
         params = [a for p, a in bound.items() if p.startswith("params_")]
+        if not purity.repeatable(g):
+            raise unsupported(self.normal.source, op.node, "this call", *UNREPEATABLE)
         taken = normalise(g).fn.args
         if taken.vararg or len([*taken.posonlyargs, *taken.args]) <= len(params):
             raise unsupported(self.normal.source, op.node, "this call", *COUNTED)

@@ -75,6 +75,13 @@ class Driver(Draft):
         derived, self.containers = program.apart(self.function, self.wrt, aux)
         return derived
 
+    def along(self) -> Derived:
+        """The derivative that goes forward, in a run of its own."""
+        if not purity.repeatable(self.function):
+            source = self.normal.source
+            raise unsupported(source, source.tree, "this function", *UNLIKE)
+        return self.program.with_tangent(self.normal, self.wrt, GIVEN, False)
+
     def checks(self, *helpers: str) -> list[str]:
         """Checks of the arguments, of those that no annotation vouches for."""
         facts = parameter_facts(self.normal.fn, self.normal.scope)
@@ -235,17 +242,9 @@ class JacobianOf:
             f"{self.beside}",
         ]
 
-    def along(self) -> Derived:
-        """The derivative that goes forward, once for each column."""
-        d = self.driver
-        if not purity.repeatable(d.function):
-            source = d.normal.source
-            raise unsupported(source, source.tree, "this function", *UNLIKE)
-        return d.program.with_tangent(d.normal, d.wrt, GIVEN, False)
-
     def coloured(self) -> list[str]:
         """The lines that go forward for all columns of one colour at a time."""
-        d, derived = self.driver, self.along()
+        d, derived = self.driver, self.driver.along()
         words = ("pattern", "rows", "columns", "colours", "products", "values")
         pattern, rows, columns, colours, products, values = map(d.names.fresh, words)
         jvp, x = d.unit(derived.jvp), self.point
@@ -272,7 +271,7 @@ class JacobianOf:
 
     def columns(self) -> list[str]:
         """The lines that go forward for every number of the argument."""
-        d, derived = self.driver, self.along()
+        d, derived = self.driver, self.driver.along()
         columns, k = d.names.fresh("columns"), self.k
         unit = f"{d.helper('unit_like')}({self.point}, {k})"
         count = f"{d.builtin('range')}({d.helper('entries')}({self.point}))"
@@ -306,7 +305,7 @@ def ggnvp(
     where that is the vector itself.
     """
     d = Driver(program, function, wrt)
-    derived, along = d.apart(), program.with_tangent(d.normal, wrt, GIVEN, False)
+    derived, along = d.apart(), d.along()
     v = d.names.fresh("v")
     dots = [v] if single else [d.names.fresh(f"{p}_dot") for p in wrt]
     out, tape, out_dot = (d.names.fresh(w) for w in ("out", "tape", "out_dot"))

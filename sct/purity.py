@@ -152,7 +152,16 @@ def repeatable(function: types.FunctionType) -> bool:
         calls = [n for h in grammar.heads(stmt) for n in gast.walk(h)]
         for op in [classify(n, resolve) for n in calls if isinstance(n, gast.Call)]:
             plain = unwrap(op.callee)
-            if op.kind == "hook" or pure(op, resolve, True) or op.callee in CHECKS:
+            if op.kind == "hook" or op.callee in CHECKS:
+                continue
+            if is_helper(plain):
+                # It does what it does again, if the functions that it is given do.
+                given = [unwrap(resolve(a)) for a in op.node.args]
+                functions = [f for f in given if isinstance(f, types.FunctionType)]
+                if not all(map(repeatable, functions)):
+                    return False
+                continue
+            if pure(op, resolve, True):
                 continue
             if isinstance(plain, types.FunctionType) and op.rule is None:
                 if repeatable(plain):

@@ -59,14 +59,14 @@ COUNTED = (
     "Write it with all of its parameters: `def g(z, x, w): ...`.",
 )
 UNREPEATABLE = (
-    "it is marked to be run again, and a second run might not be like the first: it "
+    "what it calls is run again, and a second run might not be like the first: it "
     "draws random numbers or does something beside returning a value",
     "Draw the numbers outside and pass them.",
 )
 UNLIKE = (
-    "it is run once for each column, and its runs may be unlike one another: it draws "
-    "random numbers or does something beside returning a value",
-    'Draw the numbers outside and pass them, or give `mode="reverse"`.',
+    "it is run more than once, as for each column of a Jacobian, and its runs may be "
+    "unlike one another: it draws random numbers or does more than return a value",
+    'Draw the numbers outside and pass them, or give a Jacobian `mode="reverse"`.',
 )
 HOOKED = (
     "this `sct.grad_of`",

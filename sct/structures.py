@@ -26,7 +26,7 @@ from sct.errors import SctError
 from sct.helpers import HELPERS
 from sct.names import noun
 from sct.normalise import normalise
-from sct.operations import BindError, Operation, bind_call, followed, unwrap
+from sct.operations import SOLVERS, BindError, Operation, bind_call, followed, unwrap
 from sct.questions import about_functions
 
 MAKERS = (
@@ -472,6 +472,10 @@ class _Uses:
         if op.kind != "call":
             return False
         function = unwrap(op.callee)
+        if any(function is solver for solver in SOLVERS):
+            # Their solutions are numbers and arrays.
+            self.other.update(a.id for a in node.args[1:2] if grammar.is_name(a))
+            return True
         try:
             bound = bind_call(function, node)
         except BindError:

@@ -747,7 +747,7 @@ ROWS = [
     ),
     row(
         "a checkpointed function that draws random numbers",
-        "marked to be run again.*draws random numbers",
+        "is run again.*draws random numbers",
         """
         @sct.checkpoint
         def g(x):
@@ -770,7 +770,7 @@ ROWS = [
     ),
     row(
         "columns of a function that draws random numbers",
-        "run once for each column",
+        "run more than once, as for each column",
         """
         «def f(x):»
             return x * np.random.normal(size=3)
@@ -899,6 +899,17 @@ ROWS = [
         """
         def g(z, *xs):
             return np.cos(z) * xs[0]
+
+        def f(x):
+            return «sct.fixed_point(g, 0.5, x)»
+        """,
+    ),
+    row(
+        "fixed point of a function that draws random numbers",
+        "is run again.*draws random numbers",
+        """
+        def g(z, x):
+            return np.cos(z) * x + np.random.normal()
 
         def f(x):
             return «sct.fixed_point(g, 0.5, x)»
