@@ -45,6 +45,9 @@ OF_ITEMS = (
     *(sum, max, min, *templates.OF_ITEMS.values()),
     *(np.stack, np.concatenate, np.array, np.asarray),
 )
+# Nothing but two vectors has a number for its product, nor anything but a matrix one
+# for its determinant.
+NUMBER_OF = ((operator.matmul, 1), (np.matmul, 1), (np.linalg.det, 2))
 
 
 @dataclass(eq=False)
@@ -902,10 +905,10 @@ class _Line:
 
     def _rank(self, op: Operation, node: gast.AST, out: gast.AST) -> int | None:
         """The rank of an operand, None where it is not known."""
-        if op.callee in (operator.matmul, np.matmul) and grammar.is_name(out):
-            if self.result(out.id).scalar:
-                # Nothing but two vectors has a number for its product.
-                return 1
+        for function, rank in NUMBER_OF:
+            if op.callee is function and grammar.is_name(out):
+                if self.result(out.id).scalar:
+                    return rank
         return self.context.inference.fact(node, self.before).rank
 
     def _local(self, wish: str, op: Operation) -> str:

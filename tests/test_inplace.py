@@ -1271,3 +1271,16 @@ def test_nothing_is_kept_of_what_is_written_over(f, args, wrt):
     check(f, args, wrt)
     text = sct.source(sct.grad(f, wrt=wrt))
     assert "_stack" not in text and "_saved" not in text
+
+
+def log_of_a_determinant(s, r):
+    return np.log(np.linalg.det(s)) + r @ np.linalg.inv(s) @ r
+
+
+def test_what_gives_a_number_tells_the_ranks():
+    text = sct.source(sct.grad(triangular_solve, wrt=(0, 1)))
+    assert "matmul_adjoint" not in text
+    s, r = draw(3, 3) + 4.0 * np.eye(3), draw(3, seed=1)
+    check(log_of_a_determinant, (s, r), (0, 1))
+    text = sct.source(sct.grad(log_of_a_determinant, wrt=(0, 1)))
+    assert "expand_dims(" not in text.partition("return s_bar, r_bar")[0]
