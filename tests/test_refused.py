@@ -542,11 +542,11 @@ ROWS = [
         """,
     ),
     row(
-        "norm of complex numbers",
+        "deviation of complex numbers",
         "complex numbers go into it",
         """
         def f(x):
-            return «np.linalg.norm(np.exp(1j * x))»
+            return «np.std(np.exp(1j * x))»
         """,
     ),
     row(
