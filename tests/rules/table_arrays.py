@@ -96,7 +96,11 @@ REDUCTIONS = [
     Row(np.nansum, (np.array([1.0, np.nan, 2.0], np.float32),), {}),
     Row(np.sum, (normal(3, 2).astype(np.float32),), {"where": [True, False]}),
     Row(np.average, (_matrix, 0), {"weights": positive(3)}),
-    Row(np.average, (_stack, (2, 0)), {"weights": positive(4, 2), "keepdims": True}),
+    *[
+        Row(np.average, (_stack, (2, 0)), {"weights": positive(4, 2), "keepdims": True})
+        if np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+        else Row(np.average, (_stack, 1), {"weights": positive(3), "keepdims": True})
+    ],
 ]
 
 _METHODS = ("linear", "hazen", "weibull", "midpoint", "lower", "nearest")
