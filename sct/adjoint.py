@@ -37,7 +37,7 @@ from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
 from sct.refusals import COMPLEX, HOOKED, SLICED, held_constant, refusal, unfit
 from sct.renaming import Captured
-from sct.structures import Structures
+from sct.structures import PARTWISE, Structures
 from sct.templates import JOINING
 
 # Functions of the items of what they are given, be it a list or an array.
@@ -888,7 +888,10 @@ class _Line:
                 whole = operand.id in self.context.structures
                 full = whole or rule.full is True
                 fact = self.fact(operand.id) if full else self._infer(e, statements)
-                if operand.id in self.context.containers.possible:
+                if op.callee in PARTWISE:
+                    # Its adjoint has the parts that the operand has.
+                    pass
+                elif operand.id in self.context.containers.possible:
                     helper = self.owner._helper("itemised")
                     e = grammar.call(helper, e, grammar.name(operand.id))
                     self.read(operand.id)
@@ -1146,10 +1149,6 @@ class _Line:
     def _pop(self, op: Operation) -> None:
         """``x = l.pop()``: ``l_bar.append(x_bar)``."""
         owner, (name,) = self.owner, op.operands
-        stmt = self.step.stmt
-        if isinstance(stmt, gast.Expr):
-            held = grammar.name(owner._fresh("item"), store=True)
-            self.step.stmt = grammar.assign(held, stmt.value, stmt)
         self.reached.add(name)
         if name not in owner.bars:
             # As the list is after it, before what was taken is put back.

@@ -19,14 +19,12 @@ from sct import emit, grammar, polish, runtime
 from sct.adjoint import Derived
 from sct.analysis import dataflow
 from sct.arguments import parameter_names
-from sct.errors import unsupported
 from sct.likeness import kinds_of
 from sct.module import Unit
 from sct.names import used_names
 from sct.nans import with_nan_checks
 from sct.normalise import Normal
 from sct.operations import unwrap
-from sct.refusals import KEPT_VALUE
 from sct.reverse import BACKWARD, FORWARD, Sweeps
 from sct.sharing import stores
 
@@ -124,10 +122,7 @@ class Assembly:
         if not grammar.names_read(value) & restored:
             return value
         if grammar.names_read(value) & self.work.structures.all:
-            source = self.work.normal.source
-            raise unsupported(
-                source, self.work.prepared.body[-1], "this value", *KEPT_VALUE
-            )
+            return grammar.call(self.work.use("helper", "copied"), value)
         # A number or an array: both have a positive.
         return gast.UnaryOp(gast.UAdd(), value)
 

@@ -121,17 +121,28 @@ class Contents:
                 )
 
     def grown(self, step: Step) -> str:
-        """The list that a step makes longer or shorter, if adjoints read it before."""
+        """The list that a step makes longer or shorter, if adjoints read it before.
+
+        One that is popped as well is put back at every step, or at none.
+        """
         if step not in self.appends:
             return ""
-        name, at = grammar.appended(step.stmt) or popped(step.stmt), self.appends[step]
+        name = _sized(step)
+        steps = [step]
+        if any(popped(s.stmt) == name for s in self.appends):
+            steps = [s for s in self.appends if _sized(s) == name]
+        return name if any(map(self._read_before, steps)) else ""
+
+    def _read_before(self, step: Step) -> bool:
+        """Whether an adjoint reads the list of a step as it was before that."""
+        name, at = _sized(step), self.appends[step]
         for other in self.groups.get(name, frozenset([name])):
             for p in [*self.reads.get(other, ()), *self.heads.get(other, ())]:
                 later = p.order > at.order and not set(p.loops) & set(at.loops)
                 fixed = isinstance(p.index, gast.Constant) and p.index.value >= 0
                 if not later and not fixed:
-                    return name
-        return ""
+                    return True
+        return False
 
     def overwritten(self, step: Step) -> str:
         """The array of which a store may write over what an adjoint has read."""
@@ -156,6 +167,11 @@ class Contents:
             if not all(never_earlier(p, store, self.steady, carried) for p in places):
                 return name
         return ""
+
+
+def _sized(step: Step) -> str:
+    """The list that a step makes longer or shorter."""
+    return grammar.appended(step.stmt) or popped(step.stmt)
 
 
 def _may_be_before(read: Place, store: Place) -> bool:

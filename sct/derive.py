@@ -16,6 +16,7 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib
+import itertools
 import types
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
@@ -411,8 +412,7 @@ class Differentiation:
 
     def _seed(self, wish: str) -> str:
         """Make room for the keyword by which a seed is given."""
-        if wish in parameter_names(self.fn):
-            return self.names.fresh(wish)
+        wish = beside(wish, parameter_names(self.fn))
         if wish in self.names.used:
             other = self.names.fresh(f"{wish}_local")
             self.fn = grammar.clone(self.fn)
@@ -1037,9 +1037,13 @@ class Differentiation:
 
 def seed_name(normal: Normal) -> str:
     """The keyword by which a derivative takes the adjoint of the result."""
-    if "out_bar" not in parameter_names(normal.fn):
-        return "out_bar"
-    return Names(used_names(normal.fn)).fresh("out_bar")
+    return beside("out_bar", parameter_names(normal.fn))
+
+
+def beside(wish: str, parameters: list[str]) -> str:
+    """A keyword that is no parameter yet: ``x_dot``, or else ``x_dot_2`` and so on."""
+    words = itertools.chain([wish], (f"{wish}_{k}" for k in itertools.count(2)))
+    return next(w for w in words if w not in parameters)
 
 
 def _captured(fn: gast.FunctionDef) -> dict[str, set[str]]:

@@ -137,6 +137,11 @@ class _Preparation:
             stmt.body, stmt.orelse = self.block(stmt.body), self.block(stmt.orelse)
         elif isinstance(stmt, gast.With):
             stmt.body = self.block(stmt.body)
+        elif isinstance(stmt, gast.Expr) and self.classify(stmt.value).kind == "pop":
+            # The backward sweep puts it back.
+            item = self.names.fresh("item")
+            self.temporary.add(item)
+            return [grammar.assign(item, stmt.value, stmt)]
         elif isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Constant):
             # The user's docstring.
             return []

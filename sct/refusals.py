@@ -42,10 +42,6 @@ COMPLEX = (
     "complex numbers go into it, and how it changes with these is not known",
     "Write it with `np.abs`, `np.conj` and arithmetic.",
 )
-KEPT_VALUE = (
-    "it is returned beside the gradient, and the backward sweep writes into it",
-    "Return a copy of what it holds, or ask for the gradient alone (`sct.grad`).",
-)
 UNPAIRED = (
     "with `has_aux` it must be a pair: the value, and whatever else is to be known",
     "Return a tuple of two: `return value, aux`.",

@@ -131,6 +131,7 @@ def structures(
         for n, values in bound.items()
         if n not in certain and any(_is_partwise(v, classify) for v in values)
     }
+    possible |= _copied_from(uses.partwise, bound, classify) & {*parameters} - certain
     # A slice of a sequence is one as well.
     for whole, parts in uses.slices.items():
         for kind in (certain, possible):
@@ -327,6 +328,8 @@ class _Uses:
         self.attributes: set[str] = set()
         self.other: set[str] = set()
         self.taken: set[str] = set()
+        # What derivatives handle part by part.
+        self.partwise: set[str] = set()
         # What was copied by `dict`, with the names of the copies.
         self.tables: list[tuple[str, str]] = []
         # The names of what lists of items were made of.
@@ -459,7 +462,9 @@ class _Uses:
             self.taken.update(a.id for a in node.args if grammar.is_name(a))
             return True
         if op.callee in PARTWISE:
-            self.taken.update(a.id for a in node.args if grammar.is_name(a))
+            given = [a.id for a in node.args if grammar.is_name(a)]
+            self.taken.update(given)
+            self.partwise.update(given)
             return True
         if op.callee in (len, dict, enumerate, isinstance) or (
             isinstance(node.func, gast.Attribute) and node.func.attr in DICT_METHODS
@@ -517,6 +522,20 @@ def _copied_name(value: gast.AST, classify) -> str:
     if classify(value).callee in (list, dict, tuple) and len(value.args) == 1:
         return value.args[0].id if grammar.is_name(value.args[0]) else ""
     return ""
+
+
+def _copied_from(names: set[str], bound, classify) -> set[str]:
+    """The names whose containers some names hold, or hold copies of."""
+    found: set[str] = set()
+    pending = list(names)
+    while pending:
+        n = pending.pop()
+        if n in found:
+            continue
+        found.add(n)
+        for v in bound.get(n, ()):
+            pending.append(v.id if grammar.is_name(v) else _copied_name(v, classify))
+    return found
 
 
 # What takes a list as it takes an array.

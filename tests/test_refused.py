@@ -560,16 +560,6 @@ ROWS = [
         """,
     ),
     row(
-        "container returned beside its gradient",
-        "returned beside the gradient",
-        """
-        mode = sct.vjp
-        def f(state):
-            state["u"] = state["u"] * 2.0
-            «return state»
-        """,
-    ),
-    row(
         "raised in place to an active power",
         "in place in a way that its tangent does not follow",
         """

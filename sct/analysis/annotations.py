@@ -11,7 +11,7 @@ import typing
 import gast
 import numpy as np
 
-from sct.analysis.shapes import Fact, unknown
+from sct.analysis.shapes import NUMBER, Fact, unknown
 from sct.likeness import Kind, kinds_of
 from sct.resolve import MISSING, Scope
 
@@ -26,6 +26,11 @@ def parameter_facts(fn: gast.FunctionDef, scope: Scope) -> dict[str, Fact]:
     for p, kind in kinds_of(scope.function).items():
         if p in facts:
             facts[p] = _of_kind(p, kind)
+    if hasattr(scope.function, "__sct__"):
+        # The seed of a gradient is a number: one, unless another is given.
+        for p, default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
+            if isinstance(default, gast.Constant) and default.value == 1.0:
+                facts[p.id] = NUMBER
     for p in (a.vararg, a.kwarg):
         if p is not None:
             facts[p.id] = unknown(("parameter", p.id))

@@ -26,6 +26,7 @@ from sct import grammar, runtime
 from sct.analysis import dataflow
 from sct.operations import Operation
 from sct.resolve import hashable
+from sct.stacks import popped, stacks
 
 Shape = frozenset
 SCALAR: Shape = frozenset()
@@ -504,6 +505,7 @@ def shapes(
     """
     found = Shapes()
     joins: dict[tuple, Fact] = {}
+    held = stacks(fn)
 
     def transfer(stmt: gast.AST, state: dict[str, Fact]) -> None:
         found.operands[stmt] = {n: state[n] for n in grammar.reads(stmt) if n in state}
@@ -522,6 +524,14 @@ def shapes(
             facts = {n: unknown((n, id(stmt))) for n in names}
         if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
             facts = _checked(inference.operation(stmt.value), state)
+        if grammar.appended(stmt) in held:
+            # What is known of all numbers in a stack stands under a name no user has.
+            items = f"{grammar.appended(stmt)}[]"
+            item = inference.fact(stmt.value.args[0], state)
+            state[items] = joined(items, state.get(items, item), item)
+        items = state.get(f"{popped(stmt)}[]")
+        if items is not None and items.scalar:
+            facts = dict.fromkeys(names, items)
         state.update(facts)
         found.targets[stmt] = facts
 

@@ -1,0 +1,220 @@
+"""Derivatives of derivatives, in all pairs of modes, against differences."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import sct
+
+from . import test_inplace, test_polybench
+from .test_forward import tangent_of
+from .test_kernels import draw, leaves, step
+
+PROGRAMS = [*test_inplace.CASES, *test_inplace.LINEAR, *test_polybench.KERNELS]
+
+
+# -- the same number in every pair of modes --------------------------------------------
+def hessian_products(f, args, i, v):
+    """``H v``, or for two tangents ``v H v``, in the four pairs of modes."""
+    dot = f"{list(inspect.signature(f).parameters)[i]}_dot"
+    again = f"{dot}_2"
+
+    def given():
+        return copy.deepcopy(args)
+
+    def forward_over_reverse():
+        return sct.jvp(sct.grad(f, wrt=i), wrt=i)(*given(), **{dot: v})[1]
+
+    def reverse_over_reverse():
+        return sct.vjp(sct.grad(f, wrt=i), wrt=i)(*given(), out_bar_2=v)[1]
+
+    def reverse_over_forward():
+        df = sct.vjp(sct.jvp(f, wrt=i), wrt=i)
+        return df(*given(), **{dot: v, "out_bar": (0.0, 1.0)})[1]
+
+    def forward_over_forward():
+        df = sct.jvp(sct.jvp(f, wrt=i), wrt=i)
+        return df(*given(), **{dot: v, again: v})[1][1]
+
+    return {
+        "forward over reverse": forward_over_reverse,
+        "reverse over reverse": reverse_over_reverse,
+        "reverse over forward": reverse_over_forward,
+        "forward over forward": forward_over_forward,
+    }
+
+
+PAIRS = list(hessian_products(math.sin, (0.0,), 0, 1.0))
+
+
+def expected_product(f, args, i, seed):
+    """``H v`` by differences of the gradient, for the direction of `seed`."""
+    df = sct.grad(f, wrt=i)
+
+    def at(t):
+        moved = list(copy.deepcopy(args))
+        moved[i] = step(args[i], t, seed)
+        return leaves(df(*moved))
+
+    h = 1e-4
+    points = zip(at(h), at(-h), at(2 * h), at(-2 * h), strict=True)
+    return [(8 * (a - b) - (c - d)) / (12 * h) for a, b, c, d in points]
+
+
+def check(f, args, i, pair):
+    v = tangent_of(args[i], 5)
+    products = expected_product(f, args, i, 5)
+    found = hessian_products(f, args, i, v)[pair]()
+    if pair == "forward over forward":
+        products = [sum(np.sum(a * b) for a, b in zip(products, leaves(v)))]
+    for a, b in zip(leaves(found), products, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+# -- what has to work ------------------------------------------------------------------
+def polynomial(x):
+    return x * x * x * math.sin(x)
+
+
+def newton(a: float) -> float:
+    x = a
+    while abs(x * x - a) > 1e-12:
+        x = 0.5 * (x + a / x)
+    return x
+
+
+def iterated(x: float) -> float:
+    y = x
+    for _ in range(4):
+        y = y * math.sin(y) + x
+    return y
+
+
+def left_early(x: float) -> float:
+    total, power = 0.0, 1.0
+    for _ in range(10):
+        power = power * x
+        total = total + power
+        if total > 3.0:
+            return total * x
+        power = 0.5 * power
+    return total
+
+
+def recursive(x: float, n: int = 4) -> float:
+    if n == 0:
+        return 1.0
+    return x * recursive(x, n - 1)
+
+
+def soft_maximum(x):
+    top = np.max(x)
+    return top + np.log(np.sum(np.exp(x - top)))
+
+
+def network(w):
+    x = np.array([0.3, -0.7, 0.2])
+    return np.sum(np.tanh(w @ np.tanh(w @ x)) ** 2)
+
+
+def stencil(u):
+    u = u.copy()
+    for _ in range(3):
+        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2]) ** 2
+    return np.sum(u * u)
+
+
+def by_elements(x):
+    y = np.zeros(4)
+    for i in range(4):
+        y[i] = x[i] * x[i - 1]
+        y[i] *= y[i - 1] + 2.0
+    return y[3] * y[2]
+
+
+def through_views(a):
+    b = a * a
+    row = b[1]
+    row[:] = row * b[0]
+    b.T[0] += a[1]
+    return np.sum(b**2)
+
+
+def parameters(p):
+    hidden = np.tanh(p["w"] * p["b"])
+    return np.sum(hidden**2) * p["b"]
+
+
+SCALARS = [
+    (polynomial, (0.7,)),
+    (newton, (2.0,)),
+    (iterated, (0.7,)),
+    (left_early, (1.3,)),
+    (recursive, (1.3,)),
+]
+ARRAYS = [
+    (soft_maximum, (draw(4),)),
+    (network, (draw(3, 3),)),
+    (stencil, (draw(6),)),
+    (by_elements, (draw(4),)),
+    (through_views, (draw(2, 2),)),
+    (parameters, ({"w": draw(3), "b": 0.7},)),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("f, args", SCALARS + ARRAYS)
+def test_second_order(f, args, pair):
+    check(f, args, 0, pair)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("f, args, wrt", PROGRAMS[::6])
+def test_never_wrong(f, args, wrt, pair):
+    fixed = len(inspect.signature(f).parameters) == len(args)
+    try:
+        if fixed:
+            check(f, args, wrt[0], pair)
+    except sct.SctError:
+        # What is refused is refused by name.
+        pass
+
+
+# -- higher ----------------------------------------------------------------------------
+def derivative(f, mode):
+    """The derivative of a function of one number, in one mode."""
+    df = sct.grad(f) if mode == "grad" else sct.jvp(f)
+    if mode == "grad":
+        return lambda x: df(x)
+    return lambda x: df(x, x_dot=1.0)[1]
+
+
+MIXES = [m for m in itertools.product(["grad", "jvp"], repeat=4) if m.count("grad") < 3]
+
+
+@pytest.mark.parametrize("modes", MIXES)
+def test_mixes_of_modes_to_the_fourth_order(modes):
+    df = polynomial
+    for mode in modes:
+        df = derivative(df, mode)
+    x = 0.7
+    s, c = math.sin(x), math.cos(x)
+    # (x**3 sin x)'''' by the rule of Leibniz.
+    expected = x**3 * s - 12 * x**2 * c - 36 * x * s + 24 * c
+    assert df(x) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("f, order", [(polynomial, 4), (newton, 4), (iterated, 2)])
+def test_gradients_of_gradients(f, order):
+    df = f
+    for _ in range(order - 1):
+        df = sct.grad(df)
+    h, x = 1e-3, 1.7
+    slope = (8 * (df(x + h) - df(x - h)) - df(x + 2 * h) + df(x - 2 * h)) / (12 * h)
+    assert sct.grad(df)(x) == pytest.approx(slope, rel=1e-7)
