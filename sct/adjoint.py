@@ -34,10 +34,10 @@ from sct.analysis.masks import masks, pairs, sequences
 from sct.analysis.shapes import NUMBER, Fact, Inference, Shapes, normal
 from sct.arguments import parameter_names
 from sct.errors import SctError, unsupported
-from sct.operations import BindError, Operation, atoms
+from sct.operations import BindError, Operation, atoms, unwrap
 from sct.refusals import COMPLEX, HOOKED, SLICED, held_constant, refusal, unfit
 from sct.renaming import Captured
-from sct.structures import PARTWISE, Structures
+from sct.structures import PARTWISE, Structures, of_function
 from sct.templates import JOINING
 
 # Functions of the items of what they are given, be it a list or an array.
@@ -186,6 +186,9 @@ class Adjoints:
         self.fresh: set[str] = set()
         self.buffered: set[str] = set()
         self.narrow: set[str] = set()
+        # Names that may hold containers for all that is known of them here: functions
+        # that take them apart give their adjoints.
+        self.loose: set[str] = set()
         self.passed: set[str] = set()
         self.indexed = {
             n
@@ -594,7 +597,7 @@ class _Line:
         if name in bars:
             if not _is_whole(bars[name], self.before, name):
                 self.owner.narrow.add(name)
-            if name in self.context.structures:
+            if name in self.context.structures or name in self.owner.loose:
                 value = grammar.call(
                     self.owner._helper("added"), grammar.name(bar), value
                 )
@@ -1042,8 +1045,13 @@ class _Line:
         return name, grammar.call(helper, value, grammar.name(name)), own
 
     # -- subscripts ----------------------------------------------------------------
-    def _accumulate(self, place: gast.AST, value: gast.AST, dying: set[str]) -> None:
-        """``x_bar[index] += value``, in a buffer like `x` that nobody shares."""
+    def _accumulate(
+        self, place: gast.AST, value: gast.AST, dying: set[str], part: str = ""
+    ) -> None:
+        """``x_bar[index] += value``, in a buffer like `x` that nobody shares.
+
+        `part` is the name that is given to the part.
+        """
         owner = self.owner
         name = grammar.root(place)
         self.reached.add(name)
@@ -1086,8 +1094,9 @@ class _Line:
             # No name that could be bound: what it looks into is added to.
             place = gast.Subscript(place, grammar.constant(Ellipsis), gast.Load())
         target = _renamed_root(place, bar, gast.Store())
-        part = self._part_name()
-        if name in self.context.structures and part not in owner.numeric:
+        part = part or self._part_name()
+        unsure = part in owner.loose
+        if unsure or name in self.context.structures and part not in owner.numeric:
             # What may be a container itself is added part by part.
             old = _renamed_root(place, bar, gast.Load())
             self.emit(target, grammar.call(owner._helper("added"), old, value))
@@ -1354,7 +1363,7 @@ class _Line:
             elif i > star:
                 key = grammar.expression(f"-{count - i}")
             place = gast.Subscript(grammar.clone(whole), key, gast.Load())
-            self._accumulate(place, grammar.name(self.owner.bar(n)), dying)
+            self._accumulate(place, grammar.name(self.owner.bar(n)), dying, n)
 
     def zero_of_new(self, name: str) -> gast.AST:
         """The zero that stands for the adjoint of a result nobody reads."""
@@ -1404,6 +1413,8 @@ class _Line:
             backward = gast.Call(grammar.name(derived.grad), args, keywords)
         backward.keywords.append(gast.keyword(derived.seed, seed))
         operands = [bound[p].id for p in derived.parameters]
+        apart = of_function(unwrap(op.callee)).all
+        self.owner.loose.update(bound[p].id for p in derived.parameters if p in apart)
         dying = set(grammar.writes(self.step.stmt))
         if len(operands) == 1:
             self._contribute_all(

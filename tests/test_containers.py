@@ -1238,6 +1238,47 @@ def sum_of_the_rows_of_an_array(x):
     return np.sum(sum(x) * x[0])
 
 
+def pair_apart(pair):
+    u, v = pair
+    return u * v
+
+
+def pair_beside(x):
+    return x, (x * x, 3.0 * x)
+
+
+def pairs_beside(x):
+    return (x, 1.0), pair_beside(x)
+
+
+@kernel(0.7)
+def pair_of_a_result_taken_apart_elsewhere(x):
+    a, pair = pair_beside(x)
+    return pair_apart(pair) * a
+
+
+@kernel(0.7)
+def pair_in_a_pair_of_a_result(x):
+    _, both = pairs_beside(x)
+    a, pair = both
+    return pair_apart(pair) * a
+
+
+@kernel(0.7)
+def pair_of_a_result_taken_apart_twice(x):
+    (_, one), (a, pair) = pairs_beside(x)
+    return pair_apart(pair) * a * one + pair_apart(pair)
+
+
+@kernel(0.7)
+def pairs_of_results_in_a_loop(x):
+    total = 0.0
+    for _ in range(3):
+        (_, one), (a, pair) = pairs_beside(x)
+        total = total + pair_apart(pair) * a * one + pair[0]
+    return total
+
+
 @pytest.mark.parametrize("f, args, wrt", KERNELS)
 def test_gradient(f, args, wrt):
     check(f, args, wrt)
