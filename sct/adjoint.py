@@ -1056,7 +1056,10 @@ class _Line:
         name = grammar.root(place)
         self.reached.add(name)
         bar = owner.bar(name)
-        fact = replace(self.fact(name), array=name not in self.context.structures)
+        fact = self.fact(name)
+        if not (fact.array or name in owner.indexed | self.context.structures):
+            owner.loose.add(name)
+        fact = replace(fact, array=name not in self.context.structures)
         empty = name not in owner.bars
         if name in dying:
             # `x = x[1:]`: the adjoint of the new x goes into the buffer of the old.

@@ -297,6 +297,9 @@ class _Line:
         if isinstance(self.stmt.value, gast.Lambda):
             return set()
         local = others & owner.carrying
+        if self.op.kind == "rule" and "place" not in self.op.arguments:
+            # Shapes and indices are no part of the value.
+            local &= set(self.op.operands)
         return looks_into(self.stmt.value, self.context.inference.operation, local)
 
     # -- targets -------------------------------------------------------------------

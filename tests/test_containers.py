@@ -1270,6 +1270,20 @@ def pair_of_a_result_taken_apart_twice(x):
     return pair_apart(pair) * a * one + pair_apart(pair)
 
 
+def pairs_of_pairs(x):
+    return pairs_beside(x), pairs_beside(2.0 * x)
+
+
+@kernel(0.7)
+def pairs_of_a_result_taken_apart_step_by_step(x):
+    (first, second), (third, _) = pairs_of_pairs(x)
+    a, one = first
+    _, pair = second
+    b, _ = third
+    u, v = pair
+    return a * one * u * v * b
+
+
 @kernel(0.7)
 def pairs_of_results_in_a_loop(x):
     total = 0.0
