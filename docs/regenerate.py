@@ -56,6 +56,7 @@ adjoint inline contents storage recompute reverse forward polish emit phrases la
 runtime runtime_rules runtime_reductions runtime_scans runtime_joins runtime_written
 runtime_elementwise runtime_operators runtime_control runtime_special runtime_stats
 runtime_scipy_linalg runtime_signal runtime_integrate runtime_distance
+runtime_scipy_fft
 runtime_linalg runtime_decompositions runtime_triangular runtime_norms runtime_fft
 helpers grammar names renaming writer version
 """.split()

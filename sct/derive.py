@@ -31,9 +31,9 @@ from sct.analysis.activity import activity
 from sct.analysis.aliases import is_fresh, lends
 from sct.analysis.annotations import parameter_facts, return_fact
 from sct.analysis.calls import result_fact
-from sct.analysis.complexes import REFUSED, complex_names, taken_for_real
+from sct.analysis.complexes import complex_names, is_real_only, taken_for_real
 from sct.analysis.complexes import declared as declared_complex
-from sct.analysis.cuts import cuts, is_one_of
+from sct.analysis.cuts import cuts
 from sct.analysis.passing import passing
 from sct.analysis.shapes import (
     NUMBER,
@@ -593,7 +593,7 @@ class Differentiation:
         read = context.reals | {
             n
             for s, op in context.operations.items()
-            if context.activity.targets.get(s) and is_one_of(op, REFUSED)
+            if context.activity.targets.get(s) and is_real_only(op)
             for n in op.operands
         }
         facts = self.declared

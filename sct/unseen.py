@@ -7,7 +7,7 @@ import gast
 from sct import grammar, purity
 from sct.adjoint import Context
 from sct.analysis import dataflow
-from sct.analysis.complexes import REFUSED
+from sct.analysis.complexes import is_real_only
 from sct.arguments import parameter_names
 from sct.classes import LIBRARIES
 from sct.errors import unsupported
@@ -55,7 +55,7 @@ def refuse_unknown_effects(
         if not isinstance(op.node, gast.Call) or op.kind == "hook":
             continue
         if varied and context.complexes & set(varied):
-            if not hashable(op.callee) or op.callee in REFUSED:
+            if not hashable(op.callee) or is_real_only(op):
                 raise unsupported(context.source, op.node, "this call", *COMPLEX)
         if any(op.callee is check for check in purity.CHECKS):
             continue

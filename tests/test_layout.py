@@ -25,7 +25,7 @@ runtime_rules runtime_decompositions runtime_fft
 runtime_reductions runtime_scans runtime_joins runtime_written runtime_operators
 runtime_special runtime_elementwise runtime_linalg runtime_triangular
 runtime_stats runtime_control runtime_norms runtime_scipy_linalg
-runtime_signal runtime_integrate runtime_distance
+runtime_signal runtime_integrate runtime_distance runtime_scipy_fft
 helpers
 grammar layout
 names phrases renaming arguments

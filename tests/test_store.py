@@ -321,7 +321,7 @@ def test_source_of_other_functions():
 @pytest.mark.parametrize("name", HELPERS)
 def test_helper_source_stands_alone(name):
     code = compile(store.helper_source(name), "helper", "exec")
-    modules = {"integrate", "linalg", "math", "np", "signal", "special"}
+    modules = {"fft", "integrate", "linalg", "math", "np", "signal", "special"}
     known = {*modules, *dir(builtins), *HELPERS}
     table = symtable.symtable(store.helper_source(name), "helper", "exec")
     tables = [table]

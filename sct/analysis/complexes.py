@@ -44,6 +44,13 @@ ASKING = {np.imag, np.angle, cmath.phase, cmath.polar}
 REFUSED = {np.std, np.var, np.sign, np.hypot, np.nan_to_num}
 
 
+def is_real_only(op: Operation) -> bool:
+    """Whether the rule of an operation is not right for complex numbers."""
+    if op.rule is not None and op.rule.real:
+        return True
+    return hashable(op.callee) and op.callee in REFUSED
+
+
 def complex_names(
     fn: gast.FunctionDef,
     operations: Mapping[gast.AST, Operation],

@@ -125,6 +125,7 @@ class Rule:
     parts: tuple[str, ...] = ()
     each: str = ""
     alone: Mapping[str, tuple] = field(default_factory=dict)
+    real: bool = False
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -287,6 +288,7 @@ def adjoint(
     parts: tuple[str, ...] = (),
     each: str = "",
     alone: Mapping[str, tuple] | None = None,
+    real: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ..., *, out_bar)`` as the adjoint of `primals`.
 
@@ -298,7 +300,7 @@ def adjoint(
         The parameters that get an adjoint, in the order returned.  By default those
         without a default value.
     zero, full, pointwise, linear, jointly, multilinear, wide, singular, result, fresh,
-    parts, each, alone
+    parts, each, alone, real
         As in `Rule`; a pointwise rule is never `full`.
 
     Raises
@@ -328,6 +330,7 @@ def adjoint(
                 parts=parts,
                 each=each,
                 alone=alone or {},
+                real=real,
             )
         return function
 

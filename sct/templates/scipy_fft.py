@@ -8,9 +8,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
+from sct import helpers, runtime_scipy_fft
 from sct.runtime_fft import irfftn_adjoint, resized
+from sct.runtime_scipy_fft import dct_adjoint, idct_adjoint
 
 from .registry import adjoint
+
+helpers.add(runtime_scipy_fft, (dct_adjoint, idct_adjoint))
 
 
 @adjoint(fft.fft, wrt=("x",), linear=True, result="complex", fresh=True)
@@ -71,4 +75,19 @@ def rfft_(out, x, n=None, axis=-1, norm=None, *, workers=None, out_bar):
 @adjoint(fft.irfft, wrt=("x",), linear=True, result="real", fresh=True)
 def irfft_(out, x, n=None, axis=-1, norm=None, *, workers=None, out_bar):
     x_bar = irfftn_adjoint(out_bar, x, None, (axis,), norm)
+    return x_bar
+
+
+# Cosine transforms of types 2, 3 and 4.
+
+
+@adjoint(fft.dct, wrt=("x",), linear=True, fresh=True, result="first")
+def dct_(out, x, type=2, *, axis=-1, norm=None, workers=None, out_bar):
+    x_bar = dct_adjoint(out_bar, type=type, axis=axis, norm=norm)
+    return x_bar
+
+
+@adjoint(fft.idct, wrt=("x",), linear=True, fresh=True, result="first")
+def idct_(out, x, type=2, *, axis=-1, norm=None, workers=None, out_bar):
+    x_bar = idct_adjoint(out_bar, type=type, axis=axis, norm=norm)
     return x_bar

@@ -283,7 +283,7 @@ def qr_tangent_(out, a, *, mode="full", check_finite=True, a_dot):
 # Triangular matrices.
 
 
-@adjoint(linalg.solve_triangular, wrt=("a", "b"), fresh=True)
+@adjoint(linalg.solve_triangular, wrt=("a", "b"), fresh=True, real=True)
 def solve_triangular(
     out,
     a,
@@ -339,7 +339,7 @@ def solve_triangular_tangent(
 # Cholesky's and LU decompositions, and what is solved with them.
 
 
-@adjoint(linalg.cho_factor, wrt=("a",), parts=("c", "lower"), fresh=True)
+@adjoint(linalg.cho_factor, wrt=("a",), parts=("c", "lower"), fresh=True, real=True)
 def cho_factor(out, a, lower=False, *, check_finite=True, out_bar):
     a_bar = cho_factor_adjoint(out_bar[0], out[0], lower)
     return a_bar
@@ -351,7 +351,7 @@ def cho_factor_tangent_(out, a, lower=False, *, check_finite=True, a_dot):
     return dots
 
 
-@adjoint(linalg.cho_solve, wrt=("c_and_lower", "b"), fresh=True)
+@adjoint(linalg.cho_solve, wrt=("c_and_lower", "b"), fresh=True, real=True)
 def cho_solve(out, c_and_lower, b, *, check_finite=True, out_bar):
     b_bar = linalg.cho_solve(c_and_lower, out_bar)
     c_bar = cho_solve_adjoint_c(b_bar, out, c_and_lower[0], c_and_lower[1])
@@ -483,7 +483,7 @@ def block_diag_adjoint_(out, g, arrays, *, out_bar):
     return g_bar
 
 
-@adjoint(linalg.toeplitz, wrt=("c", "r"), jointly=True, fresh=True)
+@adjoint(linalg.toeplitz, wrt=("c", "r"), jointly=True, fresh=True, real=True)
 def toeplitz(out, c, r=None, *, out_bar):
     c_bar = toeplitz_adjoint_c(out_bar, c, r)
     if r is None:

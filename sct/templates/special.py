@@ -617,7 +617,15 @@ def eval_hermitenorm(out, n, x):
 # Sums of exponentials along axes.  Where all of `a` is -inf the derivative is 0.
 
 
-@adjoint(special.logsumexp, wrt=("a", "b"), full="axis", result="reduced", fresh=True)
+@adjoint(
+    special.logsumexp,
+    wrt=("a", "b"),
+    full="axis",
+    result="reduced",
+    fresh=True,
+    parts=("log_sum", "sign"),
+    alone={"return_sign": (False, None)},
+)
 def logsumexp(out, a, axis=None, b=None, keepdims=False, return_sign=False, *, out_bar):
     if return_sign:
         total = out[0]

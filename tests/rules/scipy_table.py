@@ -345,6 +345,13 @@ MORE = [
     Row(fft.irfft, (normal(5), 7)),
     *[Row(f, (normal(3, 4),)) for f in (fft.fft2, fft.ifft2, fft.fftn)],
     Row(fft.ifftn, (normal(3, 4),), {"norm": "ortho"}),
+    *[
+        Row(f, (normal(4), kind), {"norm": norm})
+        for f in (fft.dct, fft.idct)
+        for kind in (2, 3, 4)
+        for norm in (None, "ortho", "forward")
+    ],
+    Row(fft.dct, (normal(4, 3),), {"axis": 0}),
 ]
 
 SCIPY = [*SPECIAL, *STATS, *LINALG, *MORE]
