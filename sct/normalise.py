@@ -32,6 +32,7 @@ from sct.operations import Resolver, classify, looks_up, parts_of
 from sct.outer import with_copies
 from sct.outline import without_checkpointed
 from sct.parse import Source, parse
+from sct.questions import about_functions
 from sct.renaming import own_names
 from sct.resolve import MISSING, Scope
 
@@ -164,7 +165,8 @@ def flattened(function: types.FunctionType) -> Flat:
         callee = scope.resolve(call.func)
         if callee is not MISSING and templates.lookup(callee) is not None:
             return parts_of(classify(call, resolve))
-        return _values_returned(callee)
+        plain = isinstance(callee, types.FunctionType)
+        return _values_returned(callee) if plain else None
 
     def takes_lists(callee: gast.AST) -> bool:
         found = scope.resolve(callee)
@@ -218,15 +220,22 @@ def _parameters_known(fn, function, scope: Scope) -> dict[str, Known]:
     return found | getattr(function, GIVEN, {})
 
 
-def _values_returned(callee: object) -> tuple[int, ...] | None:
-    """The places of the values a user's function returns, None when it returns one."""
-    if not isinstance(callee, types.FunctionType):
-        return None
+@about_functions(None)
+def _values_returned(callee: types.FunctionType) -> tuple[int | str, ...] | None:
+    """The values a user's function returns, None when that is one or not known."""
     try:
-        last = flattened(callee).fn.body[-1]
+        flat = flattened(callee)
     except SctError:
         return None
+    last = flat.fn.body[-1]
     value = getattr(last, "value", None)
+    if isinstance(last, gast.Return) and grammar.is_name(value):
+        # What another function returned, as it is.
+        listed = list(grammar.statements(flat.fn.body))
+        made = [s for s in listed if value.id in grammar.writes(s)]
+        targets = getattr(made[0], "targets", ()) if len(made) == 1 else ()
+        call = made[0].value if any(map(grammar.is_name, targets)) else None
+        return flat.around.values(call) if isinstance(call, gast.Call) else None
     if not isinstance(last, gast.Return) or not isinstance(value, gast.Tuple):
         return None
     return tuple(range(len(value.elts))) or None

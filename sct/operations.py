@@ -341,13 +341,17 @@ def followed(op: Operation) -> Operation:
 
 def parts_of(op: Operation) -> tuple[str, ...] | None:
     """The names of the values that a call returns as a tuple, if its rule tells."""
-    if op.rule is None or not op.rule.parts:
+    if op.rule is None or not may_have_parts(op):
         return None
-    for p, values in op.rule.alone.items():
-        given = op.arguments.get(p, grammar.constant(None))
-        if not isinstance(given, gast.Constant) or given.value in values:
-            return None
-    return op.rule.parts
+    given = [op.arguments[p] for p in op.rule.alone if p in op.arguments]
+    return op.rule.parts if all(isinstance(a, gast.Constant) for a in given) else None
+
+
+def may_have_parts(op: Operation) -> bool:
+    """Whether a call that has a rule may return several values as a tuple."""
+    given = [(op.arguments.get(p), v) for p, v in op.rule.alone.items()]
+    alone = any(isinstance(a, gast.Constant) and a.value in v for a, v in given)
+    return bool(op.rule.parts) and not alone
 
 
 def _rule(

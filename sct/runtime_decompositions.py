@@ -34,6 +34,11 @@ def apart(w):
     return np.abs(np.expand_dims(w, -2) - np.expand_dims(w, -1)) > noise
 
 
+def diagonals(a):
+    """The diagonals of matrices, in an array of their own."""
+    return np.copy(np.diagonal(a, 0, -2, -1))
+
+
 def gaps(w):
     """Return ``w[j] - w[i]``, and nan where these are equal, as on the diagonal."""
     return np.where(apart(w), np.expand_dims(w, -2) - np.expand_dims(w, -1), np.nan)
@@ -95,13 +100,13 @@ def eigvalsh_adjoint(g, a, uplo="L"):
 def eigvalsh_tangent(a_dot, a, uplo="L"):
     """The tangent of ``np.linalg.eigvalsh(a, uplo)``."""
     _, v = np.linalg.eigh(a, uplo)
-    return np.real(np.diagonal(adjugated(v) @ a_dot @ v, 0, -2, -1))
+    return np.real(diagonals(adjugated(v) @ a_dot @ v))
 
 
 def eigh_tangent(a_dot, w, v):
     """The tangents of ``w, v = np.linalg.eigh(a)``; of v nan where values are equal."""
     inner = adjugated(v) @ (0.5 * (a_dot + adjugated(a_dot))) @ v
-    w_dot = np.real(np.diagonal(inner, 0, -2, -1))
+    w_dot = np.real(diagonals(inner))
     return w_dot, v @ quotient(off_diagonal(inner), gaps(w))
 
 
@@ -122,7 +127,7 @@ def eig_adjoint(w_bar, v_bar, w, v, a):
         inner = on_diagonal(np.conj(w_bar), inner)
     if v_bar is not None:
         gap, turn = gaps(w), adjugated(v) @ np.conj(v_bar)
-        kept = np.expand_dims(np.diagonal(turn, 0, -2, -1), -2)
+        kept = np.expand_dims(diagonals(turn), -2)
         place = largest(v)
         phase = np.imag(kept) / np.take_along_axis(v, place, -2)
         rows = np.take_along_axis(np.swapaxes(v, -1, -2), place, -1)
@@ -145,14 +150,14 @@ def eig_tangent(a_dot, w, v):
         place = largest(v)
         turn = np.imag(np.take_along_axis(v_dot, place, -2))
         v_dot = v_dot - 1j * v * (turn / np.take_along_axis(v, place, -2))
-    return np.diagonal(inner, 0, -2, -1), v_dot
+    return diagonals(inner), v_dot
 
 
 def eig_in_order(w, a):
     """The eigenvalues and -vectors of `a` in the order of the eigenvalues `w`."""
     values, v = np.linalg.eig(a)
     distance = np.abs(np.expand_dims(w, -1) - np.expand_dims(values, -2))
-    if np.all(np.diagonal(distance, 0, -2, -1) <= np.min(distance, axis=-1)):
+    if np.all(diagonals(distance) <= np.min(distance, axis=-1)):
         return values, v
     order = np.argmin(distance, axis=-1)
     v = np.take_along_axis(v, np.expand_dims(order, -2), -1)
@@ -168,7 +173,7 @@ def eigvals_adjoint(g, out, a):
 def eigvals_tangent(a_dot, out, a):
     """The tangent of ``out = np.linalg.eigvals(a)``."""
     _, v = eig_in_order(out, a)
-    return np.diagonal(np.linalg.solve(v, a_dot @ v), 0, -2, -1)
+    return diagonals(np.linalg.solve(v, a_dot @ v))
 
 
 # Singular values.
@@ -235,7 +240,7 @@ def svd_tangent(a_dot, u, s, vh):
     k = np.shape(s)[-1]
     first, v = u[..., :k], adjugated(vh[..., :k, :])
     inner = adjugated(first) @ a_dot @ v
-    s_dot = np.real(np.diagonal(inner, 0, -2, -1))
+    s_dot = np.real(diagonals(inner))
     first_dot = first @ half_turns(inner, adjugated(inner), s)
     v_dot = v @ half_turns(adjugated(inner), inner, s)
     columns = np.expand_dims(s, -2)
@@ -257,4 +262,4 @@ def svdvals_adjoint(g, a):
 def svdvals_tangent(a_dot, a):
     """The tangent of ``np.linalg.svd(a, compute_uv=False)``."""
     u, _, vh = np.linalg.svd(a, full_matrices=False)
-    return np.real(np.diagonal(adjugated(u) @ a_dot @ adjugated(vh), 0, -2, -1))
+    return np.real(diagonals(adjugated(u) @ a_dot @ adjugated(vh)))

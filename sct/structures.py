@@ -294,7 +294,7 @@ def _makes_container(value: gast.AST, classify) -> bool:
         return False
     op = classify(value)
     several = any((k.arg or "").startswith("return_") for k in value.keywords)
-    several = several or operations.parts_of(op) is not None
+    several = several or op.rule is not None and operations.may_have_parts(op)
     each = op.arguments.get(op.rule.each) if op.rule is not None else None
     several = several or isinstance(each, DISPLAYS)
     return several or any(op.callee is maker for maker in MAKERS)

@@ -521,7 +521,7 @@ def shapes(
         elif isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Tuple):
             facts = _unpacked(stmt, names, inference.fact(stmt.value, state))
         else:
-            facts = {n: unknown((n, id(stmt))) for n in names}
+            facts = {n: unknown(("name", n, id(stmt))) for n in names}
         if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Call):
             facts = _checked(inference.operation(stmt.value), state)
         if grammar.appended(stmt) in held:
@@ -586,7 +586,7 @@ def _unpacked(stmt: gast.Assign, names: list[str], value: Fact) -> dict[str, Fac
     rank = None if value.rank is None else value.rank - 1
     if rank == 0:
         return {n: NUMBER for n in names}
-    return {n: unknown((n, id(stmt)), rank=rank) for n in names}
+    return {n: unknown(("name", n, id(stmt)), rank=rank) for n in names}
 
 
 def with_stores(fn: gast.FunctionDef, found: Shapes, inference: Inference) -> Shapes:

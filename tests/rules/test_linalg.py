@@ -274,6 +274,66 @@ def test_tensors(f):
     check(f, spread(4, 4))
 
 
+# -- forms of results ------------------------------------------------------------------
+
+
+def decomposed(a):
+    return np.linalg.eigh(hermitian(a))
+
+
+def handed_on(a):
+    found = decomposed(a)
+    return found.eigenvalues * found.eigenvectors[0] ** 2
+
+
+def by_number(a, vectors=True):
+    found = np.linalg.svd(a, compute_uv=vectors)
+    return found[1] ** 2
+
+
+def written_into(a):
+    w, v = np.linalg.eigh(hermitian(a))
+    w[w < 20.0] = 0.0
+    return (v * w) @ v.T
+
+
+def iterated(a):
+    for _ in range(3):
+        q, r = np.linalg.qr(a)
+        a = r @ q
+    return np.diag(a)
+
+
+def again(n, a):
+    if n == 0:
+        return a
+    out = again(n - 1, a @ a)
+    return out
+
+
+def called_again(a):
+    return again(2, 0.1 * a)
+
+
+def turned(a):
+    T, b = np.linalg.qr(a)
+    return T.T @ a + b
+
+
+@pytest.mark.parametrize("f", [handed_on, by_number, written_into])
+def test_results_as_they_come(f):
+    a, v = spread(3, 3), normal(3, 3)
+    seed = like(f(a))
+    _, bar = sct.vjp(f)(a, out_bar=seed)
+    expected = inner(seed, along(f, a, v))
+    np.testing.assert_allclose(inner(np.asarray(bar), v), expected, 1e-7)
+
+
+@pytest.mark.parametrize("f", [iterated, called_again, turned])
+def test_results_in_functions(f):
+    check(f, spread(3, 3))
+
+
 # -- values that agree -----------------------------------------------------------------
 
 
