@@ -175,6 +175,10 @@ def added(a, b):
     names = b._fields if hasattr(b, "_fields") else attributes(b)
     if names:
         return Parts({n: added(getattr(a, n), getattr(b, n)) for n in names})
+    if isinstance(a, Parts):
+        # A named tuple was unpacked.
+        items = zip(vars(a).items(), b, strict=True)
+        return Parts({n: added(u, v) for (n, u), v in items})
     if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
         return [added(u, v) for u, v in zip(a, b, strict=True)]
     return a + b

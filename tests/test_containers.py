@@ -866,6 +866,13 @@ def emptied_in_one_turn(x, y):
     return s
 
 
+@kernel((Pair(draw(3, seed=6), 1.7), 0.7))
+def read_by_name_and_unpacked(c):
+    first = c[0].w
+    (_, b, _), last = c
+    return np.sum(np.sin(first)) * b * last
+
+
 @kernel({"a": 1.2, "b": 0.4})
 def popped_from_a_dict(d):
     a = d.pop("a")
