@@ -19,6 +19,7 @@ hands back stands for an array full of it.  `Fact.shape` of the adjoint says so,
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -167,8 +168,30 @@ class Context:
         """Whether a path certainly leads to a number."""
         part = grammar.clone(place)
         part.ctx = gast.Load()
-        at_end = self.shapes.points.get(dataflow.end(self.fn.body), {})
-        return self.inference.fact(part, at_end).scalar
+        points, root = self.shapes.points, grammar.root(place)
+        at_end = points.get(dataflow.end(self.fn.body), {})
+        # The name may hold something else by then.
+        facts = [e[root] for e in self._before(place) if root in e]
+        return self.inference.fact(part, at_end).scalar and all(
+            self.inference.fact(part, {**at_end, root: f}).scalar for f in facts
+        )
+
+    def _before(self, place: gast.AST) -> list[dict[str, Fact]]:
+        """What is known where a path is taken, or else wherever its name is used."""
+        stmt = self._taken.get(place)
+        used = self.shapes.operands
+        return [used[stmt]] if stmt in used else list(used.values())
+
+    @functools.cached_property
+    def _taken(self) -> dict[gast.AST, gast.AST]:
+        """The statement that each path is part of."""
+        return {
+            n: s
+            for s in self.shapes.operands
+            for h in grammar.heads(s)
+            for n in grammar.nodes(h)
+            if isinstance(n, (gast.Subscript, gast.Attribute))
+        }
 
 
 class Adjoints:
@@ -232,6 +255,9 @@ class Adjoints:
         """Whether a part of a container is read as a number or array, and only so."""
         root, depth = grammar.root(place), _depth(place)
         found = False
+        if root in parameter_names(self.context.fn):
+            # What is handed back is to have the shapes that were given.
+            return False
         for stmt, op in self.context.operations.items():
             other = op.arguments.get("place")
             if other is None or grammar.root(other) != root or _depth(other) < depth:

@@ -407,6 +407,8 @@ class Differentiation:
         else:
             self.seed = self._seed(seed_name(normal))
         self._free_underscore()
+        # The adjoints of containers and objects.
+        self.structured: set[str] = set()
         # What the function returns beside its value, which is not differentiated.
         self.beside: gast.AST | None = None
 
@@ -668,6 +670,7 @@ class Differentiation:
         self.wide = both.wide
         scalars = scalars | both.numbers
         self.settled = {b for n, b in both.names.items() if n not in self.temporary}
+        self.structured = {b for n, b in both.names.items() if n in self.structures.all}
         self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
         if self.mode in ("grad", "value_and_grad") and not self.inner:
             self.scalars.add(self.seed)
@@ -1032,7 +1035,7 @@ class Differentiation:
             return fn
         fn = optimize(fn, facts)
         fn = polish.polish(fn, facts, self.wide, self.settled, self.augmented)
-        return polish.unshared(fn, facts)
+        return polish.unshared(fn, facts, self.structured)
 
 
 def seed_name(normal: Normal) -> str:

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import gast
 
@@ -245,8 +245,12 @@ def _seen(fn: gast.FunctionDef, names: set[str], facts: Facts) -> set[str]:
     return seen
 
 
-def unshared(fn: gast.FunctionDef, facts: Facts) -> gast.FunctionDef:
+def unshared(
+    fn: gast.FunctionDef, facts: Facts, structured: Container[str]
+) -> gast.FunctionDef:
     """Give every returned adjoint an array of its own; the function is changed.
+
+    Those that are `structured`, of containers and objects, stay as they are.
 
     ::
 
@@ -263,6 +267,7 @@ def unshared(fn: gast.FunctionDef, facts: Facts) -> gast.FunctionDef:
         for n in _names_in_order(fn.body[-1].value)
         if n in facts.temporary
         and n not in facts.scalar
+        and n not in structured
         and n.rstrip("_0123456789").endswith("_bar")
     ]
     values: dict[str, list[gast.AST | None]] = {}

@@ -80,6 +80,8 @@ class Sharing:
         self.lists = lists_only(fn, classify)
         self.containers = self.found.all | self.lists
         self.seconds: dict[str, list[gast.AST]] = {}
+        # What the arrays are known by that a statement writes into, by its id.
+        self._reached: dict[int, set[str]] = {}
         self.twice: set[str] = set()
         # All names of what containers hold, and what each was given by name.
         self._held: set[str] = set()
@@ -153,6 +155,8 @@ class Sharing:
         alive = self._live.get(id(stmt), set())
         direct = not isinstance(getattr(stmt, "target", None), gast.Name)
         for name in set(self.written_into(stmt)) - self.numbers:
+            known = {name} | state.get(name, frozenset())
+            self._reached.setdefault(id(stmt), set()).update(known)
             for other in state.get(name, frozenset()):
                 if direct and not self._replaces(name, other, stmt):
                     self._written.setdefault(other, set()).add(id(stmt))
@@ -227,6 +231,13 @@ class Sharing:
             # The copy of a container holds the same arrays.
             found |= {grammar.root(value.func.value)} & self.containers
         return found
+
+    def concerned(self, stmt: gast.Assign, name: str) -> list[gast.AST]:
+        """The writes for which it matters that a statement gives a second name."""
+        into = self.into(stmt.value)
+        if not into or not into <= self._fixed:
+            return self.seconds.get(name, [])
+        return [w for w in self.seconds.get(name, ()) if into & self._reached[id(w)]]
 
     def _chain(self, name: str) -> set[str]:
         """A name with the second names by way of which it looks into an array."""

@@ -218,7 +218,9 @@ def lists_only(fn: gast.FunctionDef, classify) -> set[str]:
     bound = {p: [None] for p in parameter_names(fn)}
     for n, values in _bindings(fn).items():
         bound.setdefault(n, []).extend(values)
-    only: set[str] = set()
+    # What is made of itself alone, as `l` in ``l = l[:-1]``, is a list as long as all
+    # else that it is bound to is one.
+    only = set(bound)
 
     def is_list(value: gast.AST | None) -> bool:
         if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Add):
@@ -226,7 +228,7 @@ def lists_only(fn: gast.FunctionDef, classify) -> set[str]:
             return bool(names) and names <= only
         if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult):
             # A list that is repeated: what it is repeated by is no list.
-            return len(grammar.names_read(value) & only) == 1
+            return bool(grammar.names_read(value) & only)
         if isinstance(value, gast.Name):
             return value.id in only
         if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice):
@@ -236,10 +238,10 @@ def lists_only(fn: gast.FunctionDef, classify) -> set[str]:
         return isinstance(value, (gast.Starred, *DISPLAYS))
 
     while True:
-        more = {n for n, values in bound.items() if all(map(is_list, values))}
-        if more <= only:
+        others = {n for n in only if not all(map(is_list, bound[n]))}
+        if not others:
             return only
-        only |= more
+        only -= others
 
 
 def displays_named(

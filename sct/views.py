@@ -28,6 +28,7 @@ import gast
 import numpy as np
 
 from sct import grammar
+from sct.analysis import dataflow
 from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
@@ -104,7 +105,12 @@ def one_name_each(
         *apart,
         *[work.contiguous(fn, p) for p in flow.parameters if p in work.reshaped],
         *[grammar.assign(p, _copy_of(p, body, check), fn) for p in copied],
-        *[s for p in flow.parameters for s in work._ranked(p, fn)],
+        *[
+            s
+            for p in flow.parameters
+            if id(fn) in work.ranked
+            for s in work._ranked(p, fn)
+        ],
         *body,
     ]
     return fn
@@ -226,21 +232,46 @@ class _Paths:
         self.roots: set[str] = set()
         # The arrays that are looked into in another shape.
         self.reshaped: set[str] = set()
-        # Elements that are put into other places, and are to be numbers there.
+        # Elements that are checked to be numbers, each where it is read.
         self.moved: set[str] = set()
         self.unclear: set[int] = set()
         self.pending: list[tuple[list, list]] = []
         self.axes = self._axes()
+        reads: dict[int, str] = {}
         for stmt in grammar.statements(fn.body):
             name = self._second(stmt)
             if name and self._names_element(stmt):
                 self.elements.add(name)
             elif name and self._is_element(stmt, name):
                 self.elements.add(name)
-                if not isinstance(stmt.value.value, gast.Name):
-                    raise unsupported(source, stmt, "this element", *WHY)
-                count = len(_indices(stmt.value))
-                self.ranks.setdefault(stmt.value.value.id, set()).add(count)
+                if isinstance(stmt.value.value, gast.Name):
+                    count = len(_indices(stmt.value))
+                    self.ranks.setdefault(stmt.value.value.id, set()).add(count)
+                    reads[id(stmt)] = stmt.value.value.id
+                else:
+                    self.moved.add(name)
+        # The bindings of these arrays that such elements are taken of.
+        self.ranked = self._reaching(reads)
+
+    def _reaching(self, reads: dict[int, str]) -> set[int]:
+        """The ids of the bindings that reach one of the statements that read."""
+        found: set[int] = set()
+        names = set(reads.values())
+
+        def after(stmt: gast.AST, state: dict[str, frozenset[int]]) -> None:
+            if id(stmt) in reads:
+                found.update(state.get(reads[id(stmt)], ()))
+            if not isinstance(stmt, gast.AugAssign):
+                for n in names.intersection(grammar.writes(stmt)):
+                    state[n] = frozenset([id(stmt)])
+
+        def either(a: dict, b: dict) -> dict:
+            return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in a | b}
+
+        start = {p: frozenset([id(self.fn)]) for p in self.flow.parameters}
+        if reads:
+            dataflow.Forward(after, either).run(self.fn.body, start)
+        return found
 
     def _axes(self) -> dict[str, int]:
         """So many axes do the arrays have at least that are bound once and for all."""
@@ -303,7 +334,7 @@ class _Paths:
                 ):
                     setattr(stmt, inner, self.block(getattr(stmt, inner)))
             out.append(stmt)
-            for n in grammar.writes(stmt):
+            for n in grammar.writes(stmt) if key in self.ranked else ():
                 out += self._ranked(n, stmt)
             if self._may_be_number(stmt):
                 late.append((len(out) - 1, stmt, key))
@@ -418,8 +449,9 @@ class _Paths:
         if not isinstance(stmt, gast.Assign) or self.flow.moves(stmt):
             return ""
         for name in grammar.writes(stmt):
-            if name in self.flow.seconds and self.flow.into(stmt.value):
-                targets = [getattr(w, "target", None) for w in self.flow.seconds[name]]
+            writes = self.flow.concerned(stmt, name)
+            if writes and self.flow.into(stmt.value):
+                targets = [getattr(w, "target", None) for w in writes]
                 # What `l[i] += e` puts into `l` is no longer what an item of it was.
                 if not all(self.flow.was_item(name, t) for t in targets):
                     return name

@@ -350,6 +350,42 @@ def item_filled(v, c):
     return np.sum(c[0] * v) + np.sum(c[1] ** 2)
 
 
+def product_of_pair(pair):
+    return pair.b * np.sum(pair.w)
+
+
+@kernel(0.7, Pair(draw(3), 0.4))
+def handed_on_and_nothing_else(a, c):
+    return product_of_pair(c)
+
+
+@kernel(0.7, draw(3))
+def swapped_and_popped(a, u):
+    items = [np.sin(a), np.cos(a)]
+    items[0], items[1] = items[1], items[0]
+    total = a
+    while len(items) > 1:
+        total = total + items.pop() * np.max(u)
+    return total + items[0]
+
+
+@kernel(draw(3), [draw(3, seed=3), draw(3, seed=4)])
+def item_replaced_that_was_not_read(u, c):
+    s = np.sum(c[0] * u)
+    c[1] = np.tanh(u - s)
+    return s + np.sum(c[1])
+
+
+@kernel(draw(3), 0.7)
+def parts_exchanged_and_walked(v, a):
+    d = {"p": a, "q": np.sin(v)}
+    total = a
+    for _key, value in d.items():
+        total = total + np.sum(value)
+    d["q"][0], d["q"][2] = d["q"][2], d["q"][0] * total
+    return np.sum(d["q"] * v) + d["p"]
+
+
 @kernel(draw(3), 0.7)
 def parts_replaced_and_written_into(u, a):
     d = {"p": np.cos(a), "q": np.tanh(u)}

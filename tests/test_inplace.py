@@ -458,6 +458,33 @@ def numbers_named_and_whole_read(a):
     return np.sum(a**3) + first * last
 
 
+@case(draw(3), draw(3, seed=2))
+def view_that_ends_before_its_name_is_written_into(u, v):
+    part = v[::-1]
+    s = np.sum(part**2)
+    for k in range(2):
+        part = np.zeros(3)
+        row = part
+        row[:2] += s * u[k]
+    return np.sum(part * v)
+
+
+@case(draw(3))
+def name_of_an_array_and_then_of_a_number(u):
+    for _ in range(2):
+        a = u[-1]
+    np.sin(u, out=u)
+    u = np.sum(u) * a
+    return u * u
+
+
+@case(draw(3))
+def name_of_what_is_written_into_and_then_of_its_sum(u):
+    np.sin(u, out=u)
+    u = np.sum(u)
+    return u * u
+
+
 @case(draw(3))
 def number_with_two_names(a):
     v = a[0]

@@ -158,7 +158,7 @@ GROWTH = {
             "L = []\nfor E in range(3):\n    L.append(S * v[E])",
             "L = [S]\nfor E in range(3):\n    L.append(P.sin(L[-1] + S))",
             "L = [S * G for G in v]",
-            "L = [P.sin(G * S) for G in (a, b, 0.5)]",
+            "L = [P.sin(G * S) for G in (S, S, 0.5)]",
             "L = [S, S]\nL += [S]",
             "L = [S]\nL.extend([S, S])",
             "L = [S, S]\nL.insert(0, S)",
@@ -217,8 +217,8 @@ USES = {
     ),
     ("[0]", "[1]", "[-1]"): (
         "N = sum(C)",
-        "N, *_ = C",
-        "E, *_, G = C\nN = E * G",
+        "N, *rest = C",
+        "E, *rest, G = C\nN = E * G",
         "N = summed(C)",
         "N = S\nfor E in C[1:]:\n    N *= E",
     ),
@@ -242,7 +242,7 @@ USES = {
     ),
     ("[0].x", "[0].y", "[1]"): (
         "E, G = C\nN = boxed(E) * G",
-        "(_, E), G = C\nN = E[1] * G",
+        "(rest, E), G = C\nN = E[1] * G",
     ),
     ("[0].x", "[1].y"): (
         "N = S\nfor E in C:\n    N = N + boxed(E)",
