@@ -63,6 +63,7 @@ def layer(rows: int, columns: int) -> dict[str, np.ndarray]:
 
 SIGNS = np.array([1.0, -1.0, 1.0, 1.0, -1.0])
 
+SOFTMAX = (some(4, 3), some(3), some(5, 4), one_hot([0, 2, 1, 1, 0]))
 EXAMPLES = [
     Example(scalars.product_plus_sine, "grad", (0, 1), (0.7, -1.3)),
     Example(scalars.leaky_square, "grad", (0, 1), (0.7, 0.2)),
@@ -103,12 +104,7 @@ EXAMPLES = [
         (0.5 * some(3, 3), some(2, 3), definite(3), definite(2), some(4, 2)),
     ),
     Example(loops.nbody_energy, "grad", (0, 1), (some(4, 3), some(4, 3), 2 + some(4))),
-    Example(
-        networks.softmax_loss,
-        "grad",
-        (0, 1),
-        (some(4, 3), some(3), some(5, 4), one_hot([0, 2, 1, 1, 0])),
-    ),
+    Example(networks.softmax_loss, "grad", (0, 1), SOFTMAX),
     Example(networks.logistic_loss, "grad", "w", (some(4), some(5, 4), SIGNS)),
     Example(networks.ridge_loss, "grad", "w", (some(4), some(5, 4), some(5), 0.1)),
     Example(networks.logsumexp, "grad", 0, (some(6),)),
@@ -163,6 +159,9 @@ EXAMPLES = [
     Example(arrays.rosenbrock, "hvp", 0, (some(4),)),
     Example(arrays.projectile, "jacobian", 0, (some(3), 0.1)),
     Example(arrays.projectile, "jvp", (0, 1), (some(3), 0.1)),
+    Example(loops.newton_sqrt, "jvp", 0, (2.0, 1e-10)),
+    Example(scalars.product_plus_sine, "hvp", 0, (1.3, 0.4)),
+    Example(networks.softmax_loss, "hvp", 0, SOFTMAX),
     Example(
         control.equilibrium_loss,
         "grad",

@@ -87,6 +87,10 @@ UNTANGENT = (
     "its rule gives adjoints, and it has none for tangents",
     "Give it one with `@sct.tangent`, or use reverse mode (`sct.grad`, `sct.vjp`).",
 )
+INTEGERS = (
+    "the array holds integers, and what is stored there is cut to one",
+    "Make it an array of floats: `np.zeros(n)`.",
+)
 SCALED = (
     "it changes an array in place in a way that its tangent does not follow",
     "Write `x = x ** y` in its place, or `x[i] = x[i] @ y`.",

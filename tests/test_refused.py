@@ -560,6 +560,16 @@ ROWS = [
         """,
     ),
     row(
+        "stored into an array of integers",
+        "holds integers",
+        """
+        def f(x):
+            a = np.zeros(3, dtype=int)
+            «a[0] = x»
+            return np.sum(a) * x
+        """,
+    ),
+    row(
         "raised in place to an active power",
         "in place in a way that its tangent does not follow",
         """
