@@ -58,7 +58,7 @@ def judge(program: Program, folder: Path, name: str) -> Verdict:
                 value = f(*copy.deepcopy(program.args))
         except (Exception, OutOfTime) as e:
             return Verdict(SKIPPED, repr(e))
-        if not np.isfinite(value) or abs(value) > 1e3:
+        if np.ndim(value) or not np.isfinite(value) or abs(value) > 1e3:
             return Verdict(SKIPPED, f"value {value}")
         try:
             with deadline(SECONDS):
