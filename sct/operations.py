@@ -349,7 +349,8 @@ def parts_of(op: Operation) -> tuple[str, ...] | None:
 
 def may_have_parts(op: Operation) -> bool:
     """Whether a call that has a rule may return several values as a tuple."""
-    given = [(op.arguments.get(p), v) for p, v in op.rule.alone.items()]
+    left = grammar.constant(None)
+    given = [(op.arguments.get(p, left), v) for p, v in op.rule.alone.items()]
     alone = any(isinstance(a, gast.Constant) and a.value in v for a, v in given)
     return bool(op.rule.parts) and not alone
 
