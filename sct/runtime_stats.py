@@ -14,13 +14,16 @@ from .runtime_special import betainc_in_a
 def t_cdf_in_df(z, df):
     """The derivative in `df` of the distribution function of Student's t at `z`.
 
-    Beyond z > 0 lies half of I(df / 2, 1 / 2) at df / (df + z²); below, as much.
+    Beyond z > 0 lies half of I(df / 2, 1 / 2) at df / (df + z²); below, as much.  At
+    0 it is 1 / 2 whatever `df` is.
     """
+    apart = z != 0
+    z = np.where(apart, z, 1.0)
     p = df / (df + z * z)
     logs = (0.5 * df - 1.0) * np.log(p) - 0.5 * np.log1p(-p)
     density = np.exp(logs - special.betaln(0.5 * df, 0.5))
     tail = 0.5 * betainc_in_a(0.5 * df, 0.5, p) + density * z * z / (df + z * z) ** 2
-    return -0.5 * np.sign(z) * tail
+    return np.where(apart, -0.5 * np.sign(z) * tail, 0.0)
 
 
 def normal_rows(x, mean, cov):

@@ -342,6 +342,7 @@ def elementwise(
     wrt: tuple[str, ...] | None = None,
     singular: str = "",
     widens: bool = False,
+    real: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function ``(out, x, ...)`` returning the partials of `primals`.
 
@@ -352,7 +353,7 @@ def elementwise(
     wrt : tuple of str, optional
         The parameters whose partial is returned, in order.  By default those without
         a default value.
-    singular, widens
+    singular, widens, real
         As in `Rule`.
 
     Raises
@@ -372,6 +373,7 @@ def elementwise(
                 pointwise=True,
                 singular=singular,
                 widens=widens,
+                real=real,
             )
         return function
 

@@ -518,7 +518,7 @@ def i1e(out, x):
     return 0.5 * (special.i0e(x) + special.ive(2, x)) - np.sign(x) * out
 
 
-@elementwise(special.ive, wrt=("z",))
+@elementwise(special.ive, wrt=("z",), real=True)
 def ive(out, v, z):
     around = 0.5 * (special.ive(v - 1, z) + special.ive(v + 1, z))
     return around - np.sign(z) * out

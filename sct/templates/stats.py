@@ -40,7 +40,7 @@ helpers.add(
 # The normal distribution.
 
 
-@elementwise(stats.norm.logpdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.norm.logpdf, wrt=("x", "loc", "scale"), real=True)
 def norm_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -z
@@ -48,7 +48,7 @@ def norm_logpdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.norm.pdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.norm.pdf, wrt=("x", "loc", "scale"), real=True)
 def norm_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -z
@@ -56,41 +56,41 @@ def norm_pdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.norm.cdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.norm.cdf, wrt=("x", "loc", "scale"), real=True)
 def norm_cdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.norm.pdf(x, loc=loc, scale=scale)
     return density, -density, -z * density
 
 
-@elementwise(stats.norm.sf, wrt=("x", "loc", "scale"))
+@elementwise(stats.norm.sf, wrt=("x", "loc", "scale"), real=True)
 def norm_sf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.norm.pdf(x, loc=loc, scale=scale)
     return -density, density, z * density
 
 
-@elementwise(stats.norm.logcdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.norm.logcdf, wrt=("x", "loc", "scale"), real=True)
 def norm_logcdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = np.exp(stats.norm.logpdf(x, loc=loc, scale=scale) - out)
     return density, -density, -z * density
 
 
-@elementwise(stats.norm.logsf, wrt=("x", "loc", "scale"))
+@elementwise(stats.norm.logsf, wrt=("x", "loc", "scale"), real=True)
 def norm_logsf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = np.exp(stats.norm.logpdf(x, loc=loc, scale=scale) - out)
     return -density, density, z * density
 
 
-@elementwise(stats.norm.ppf, wrt=("q", "loc", "scale"))
+@elementwise(stats.norm.ppf, wrt=("q", "loc", "scale"), real=True)
 def norm_ppf(out, q, loc=0.0, scale=1.0):
     density = stats.norm.pdf(out, loc=loc, scale=scale)
     return 1.0 / density, 1.0, (out - loc) / scale
 
 
-@elementwise(stats.norm.isf, wrt=("q", "loc", "scale"))
+@elementwise(stats.norm.isf, wrt=("q", "loc", "scale"), real=True)
 def norm_isf(out, q, loc=0.0, scale=1.0):
     density = stats.norm.pdf(out, loc=loc, scale=scale)
     return -1.0 / density, 1.0, (out - loc) / scale
@@ -99,7 +99,7 @@ def norm_isf(out, q, loc=0.0, scale=1.0):
 # Student's t distribution.
 
 
-@elementwise(stats.t.logpdf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.t.logpdf, wrt=("x", "df", "loc", "scale"), real=True)
 def t_logpdf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -(df + 1.0) * z / (df + z * z)
@@ -109,7 +109,7 @@ def t_logpdf(out, x, df, loc=0.0, scale=1.0):
     return in_x, in_df, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.t.pdf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.t.pdf, wrt=("x", "df", "loc", "scale"), real=True)
 def t_pdf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -(df + 1.0) * z / (df + z * z)
@@ -119,7 +119,7 @@ def t_pdf(out, x, df, loc=0.0, scale=1.0):
     return in_x, in_df, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.t.cdf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.t.cdf, wrt=("x", "df", "loc", "scale"), real=True)
 def t_cdf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.t.pdf(x, df, loc=loc, scale=scale)
@@ -127,7 +127,7 @@ def t_cdf(out, x, df, loc=0.0, scale=1.0):
     return density, in_df, -density, -z * density
 
 
-@elementwise(stats.t.sf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.t.sf, wrt=("x", "df", "loc", "scale"), real=True)
 def t_sf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.t.pdf(x, df, loc=loc, scale=scale)
@@ -135,7 +135,7 @@ def t_sf(out, x, df, loc=0.0, scale=1.0):
     return -density, in_df, density, z * density
 
 
-@elementwise(stats.t.logcdf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.t.logcdf, wrt=("x", "df", "loc", "scale"), real=True)
 def t_logcdf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = np.exp(stats.t.logpdf(x, df, loc=loc, scale=scale) - out)
@@ -143,7 +143,7 @@ def t_logcdf(out, x, df, loc=0.0, scale=1.0):
     return density, in_df, -density, -z * density
 
 
-@elementwise(stats.t.logsf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.t.logsf, wrt=("x", "df", "loc", "scale"), real=True)
 def t_logsf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = np.exp(stats.t.logpdf(x, df, loc=loc, scale=scale) - out)
@@ -154,7 +154,7 @@ def t_logsf(out, x, df, loc=0.0, scale=1.0):
 # The gamma distribution.
 
 
-@elementwise(stats.gamma.logpdf, wrt=("x", "a", "loc", "scale"))
+@elementwise(stats.gamma.logpdf, wrt=("x", "a", "loc", "scale"), real=True)
 def gamma_logpdf(out, x, a, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = (a - 1.0) / z - 1.0
@@ -163,7 +163,7 @@ def gamma_logpdf(out, x, a, loc=0.0, scale=1.0):
     return in_x, in_a, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.gamma.pdf, wrt=("x", "a", "loc", "scale"))
+@elementwise(stats.gamma.pdf, wrt=("x", "a", "loc", "scale"), real=True)
 def gamma_pdf(out, x, a, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = (a - 1.0) / z - 1.0
@@ -172,7 +172,7 @@ def gamma_pdf(out, x, a, loc=0.0, scale=1.0):
     return in_x, in_a, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.gamma.cdf, wrt=("x", "a", "loc", "scale"))
+@elementwise(stats.gamma.cdf, wrt=("x", "a", "loc", "scale"), real=True)
 def gamma_cdf(out, x, a, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.gamma.pdf(x, a, loc=loc, scale=scale)
@@ -180,7 +180,7 @@ def gamma_cdf(out, x, a, loc=0.0, scale=1.0):
     return density, in_a, -density, -z * density
 
 
-@elementwise(stats.gamma.sf, wrt=("x", "a", "loc", "scale"))
+@elementwise(stats.gamma.sf, wrt=("x", "a", "loc", "scale"), real=True)
 def gamma_sf(out, x, a, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.gamma.pdf(x, a, loc=loc, scale=scale)
@@ -191,7 +191,7 @@ def gamma_sf(out, x, a, loc=0.0, scale=1.0):
 # The chi-squared distribution.
 
 
-@elementwise(stats.chi2.logpdf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.chi2.logpdf, wrt=("x", "df", "loc", "scale"), real=True)
 def chi2_logpdf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = (0.5 * df - 1.0) / z - 0.5
@@ -200,7 +200,7 @@ def chi2_logpdf(out, x, df, loc=0.0, scale=1.0):
     return in_x, in_df, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.chi2.pdf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.chi2.pdf, wrt=("x", "df", "loc", "scale"), real=True)
 def chi2_pdf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = (0.5 * df - 1.0) / z - 0.5
@@ -209,7 +209,7 @@ def chi2_pdf(out, x, df, loc=0.0, scale=1.0):
     return in_x, in_df, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.chi2.cdf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.chi2.cdf, wrt=("x", "df", "loc", "scale"), real=True)
 def chi2_cdf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.chi2.pdf(x, df, loc=loc, scale=scale)
@@ -217,7 +217,7 @@ def chi2_cdf(out, x, df, loc=0.0, scale=1.0):
     return density, in_df, -density, -z * density
 
 
-@elementwise(stats.chi2.sf, wrt=("x", "df", "loc", "scale"))
+@elementwise(stats.chi2.sf, wrt=("x", "df", "loc", "scale"), real=True)
 def chi2_sf(out, x, df, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.chi2.pdf(x, df, loc=loc, scale=scale)
@@ -228,7 +228,7 @@ def chi2_sf(out, x, df, loc=0.0, scale=1.0):
 # The beta distribution.
 
 
-@elementwise(stats.beta.logpdf, wrt=("x", "a", "b", "loc", "scale"))
+@elementwise(stats.beta.logpdf, wrt=("x", "a", "b", "loc", "scale"), real=True)
 def beta_logpdf(out, x, a, b, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = (a - 1.0) / z - (b - 1.0) / (1.0 - z)
@@ -238,7 +238,7 @@ def beta_logpdf(out, x, a, b, loc=0.0, scale=1.0):
     return in_x, in_a, in_b, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.beta.pdf, wrt=("x", "a", "b", "loc", "scale"))
+@elementwise(stats.beta.pdf, wrt=("x", "a", "b", "loc", "scale"), real=True)
 def beta_pdf(out, x, a, b, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = (a - 1.0) / z - (b - 1.0) / (1.0 - z)
@@ -248,7 +248,7 @@ def beta_pdf(out, x, a, b, loc=0.0, scale=1.0):
     return in_x, in_a, in_b, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.beta.cdf, wrt=("x", "a", "b", "loc", "scale"))
+@elementwise(stats.beta.cdf, wrt=("x", "a", "b", "loc", "scale"), real=True)
 def beta_cdf(out, x, a, b, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.beta.pdf(x, a, b, loc=loc, scale=scale)
@@ -257,7 +257,7 @@ def beta_cdf(out, x, a, b, loc=0.0, scale=1.0):
     return density, in_a, in_b, -density, -z * density
 
 
-@elementwise(stats.beta.sf, wrt=("x", "a", "b", "loc", "scale"))
+@elementwise(stats.beta.sf, wrt=("x", "a", "b", "loc", "scale"), real=True)
 def beta_sf(out, x, a, b, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.beta.pdf(x, a, b, loc=loc, scale=scale)
@@ -269,7 +269,7 @@ def beta_sf(out, x, a, b, loc=0.0, scale=1.0):
 # The lognormal distribution.
 
 
-@elementwise(stats.lognorm.logpdf, wrt=("x", "s", "loc", "scale"))
+@elementwise(stats.lognorm.logpdf, wrt=("x", "s", "loc", "scale"), real=True)
 def lognorm_logpdf(out, x, s, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -(1.0 + np.log(z) / (s * s)) / z
@@ -278,7 +278,7 @@ def lognorm_logpdf(out, x, s, loc=0.0, scale=1.0):
     return in_x, in_s, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.lognorm.pdf, wrt=("x", "s", "loc", "scale"))
+@elementwise(stats.lognorm.pdf, wrt=("x", "s", "loc", "scale"), real=True)
 def lognorm_pdf(out, x, s, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -(1.0 + np.log(z) / (s * s)) / z
@@ -287,7 +287,7 @@ def lognorm_pdf(out, x, s, loc=0.0, scale=1.0):
     return in_x, in_s, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.lognorm.cdf, wrt=("x", "s", "loc", "scale"))
+@elementwise(stats.lognorm.cdf, wrt=("x", "s", "loc", "scale"), real=True)
 def lognorm_cdf(out, x, s, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.lognorm.pdf(x, s, loc=loc, scale=scale)
@@ -295,7 +295,7 @@ def lognorm_cdf(out, x, s, loc=0.0, scale=1.0):
     return density, in_s, -density, -z * density
 
 
-@elementwise(stats.lognorm.sf, wrt=("x", "s", "loc", "scale"))
+@elementwise(stats.lognorm.sf, wrt=("x", "s", "loc", "scale"), real=True)
 def lognorm_sf(out, x, s, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.lognorm.pdf(x, s, loc=loc, scale=scale)
@@ -306,7 +306,7 @@ def lognorm_sf(out, x, s, loc=0.0, scale=1.0):
 # The exponential distribution.
 
 
-@elementwise(stats.expon.logpdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.expon.logpdf, wrt=("x", "loc", "scale"), real=True)
 def expon_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -1.0
@@ -314,7 +314,7 @@ def expon_logpdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.expon.pdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.expon.pdf, wrt=("x", "loc", "scale"), real=True)
 def expon_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -1.0
@@ -322,14 +322,14 @@ def expon_pdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.expon.cdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.expon.cdf, wrt=("x", "loc", "scale"), real=True)
 def expon_cdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.expon.pdf(x, loc=loc, scale=scale)
     return density, -density, -z * density
 
 
-@elementwise(stats.expon.sf, wrt=("x", "loc", "scale"))
+@elementwise(stats.expon.sf, wrt=("x", "loc", "scale"), real=True)
 def expon_sf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.expon.pdf(x, loc=loc, scale=scale)
@@ -339,7 +339,7 @@ def expon_sf(out, x, loc=0.0, scale=1.0):
 # The Laplace distribution; at its peak the score is 0.
 
 
-@elementwise(stats.laplace.logpdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.laplace.logpdf, wrt=("x", "loc", "scale"), real=True)
 def laplace_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -np.sign(z)
@@ -347,7 +347,7 @@ def laplace_logpdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.laplace.pdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.laplace.pdf, wrt=("x", "loc", "scale"), real=True)
 def laplace_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -np.sign(z)
@@ -355,14 +355,14 @@ def laplace_pdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.laplace.cdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.laplace.cdf, wrt=("x", "loc", "scale"), real=True)
 def laplace_cdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.laplace.pdf(x, loc=loc, scale=scale)
     return density, -density, -z * density
 
 
-@elementwise(stats.laplace.sf, wrt=("x", "loc", "scale"))
+@elementwise(stats.laplace.sf, wrt=("x", "loc", "scale"), real=True)
 def laplace_sf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.laplace.pdf(x, loc=loc, scale=scale)
@@ -372,7 +372,7 @@ def laplace_sf(out, x, loc=0.0, scale=1.0):
 # The logistic distribution.
 
 
-@elementwise(stats.logistic.logpdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.logistic.logpdf, wrt=("x", "loc", "scale"), real=True)
 def logistic_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -np.tanh(0.5 * z)
@@ -380,7 +380,7 @@ def logistic_logpdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.logistic.pdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.logistic.pdf, wrt=("x", "loc", "scale"), real=True)
 def logistic_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -np.tanh(0.5 * z)
@@ -388,14 +388,14 @@ def logistic_pdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.logistic.cdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.logistic.cdf, wrt=("x", "loc", "scale"), real=True)
 def logistic_cdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.logistic.pdf(x, loc=loc, scale=scale)
     return density, -density, -z * density
 
 
-@elementwise(stats.logistic.sf, wrt=("x", "loc", "scale"))
+@elementwise(stats.logistic.sf, wrt=("x", "loc", "scale"), real=True)
 def logistic_sf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.logistic.pdf(x, loc=loc, scale=scale)
@@ -405,7 +405,7 @@ def logistic_sf(out, x, loc=0.0, scale=1.0):
 # The Cauchy distribution.
 
 
-@elementwise(stats.cauchy.logpdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.cauchy.logpdf, wrt=("x", "loc", "scale"), real=True)
 def cauchy_logpdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -2.0 * z / (1.0 + z * z)
@@ -413,7 +413,7 @@ def cauchy_logpdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -(1.0 + z * score) / scale
 
 
-@elementwise(stats.cauchy.pdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.cauchy.pdf, wrt=("x", "loc", "scale"), real=True)
 def cauchy_pdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     score = -2.0 * z / (1.0 + z * z)
@@ -421,14 +421,14 @@ def cauchy_pdf(out, x, loc=0.0, scale=1.0):
     return in_x, -in_x, -out * (1.0 + z * score) / scale
 
 
-@elementwise(stats.cauchy.cdf, wrt=("x", "loc", "scale"))
+@elementwise(stats.cauchy.cdf, wrt=("x", "loc", "scale"), real=True)
 def cauchy_cdf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.cauchy.pdf(x, loc=loc, scale=scale)
     return density, -density, -z * density
 
 
-@elementwise(stats.cauchy.sf, wrt=("x", "loc", "scale"))
+@elementwise(stats.cauchy.sf, wrt=("x", "loc", "scale"), real=True)
 def cauchy_sf(out, x, loc=0.0, scale=1.0):
     z = (x - loc) / scale
     density = stats.cauchy.pdf(x, loc=loc, scale=scale)
@@ -438,43 +438,43 @@ def cauchy_sf(out, x, loc=0.0, scale=1.0):
 # Counts.
 
 
-@elementwise(stats.poisson.logpmf, wrt=("mu",))
+@elementwise(stats.poisson.logpmf, wrt=("mu",), real=True)
 def poisson_logpmf(out, k, mu, loc=0):
     return (k - loc) / mu - 1.0
 
 
-@elementwise(stats.poisson.pmf, wrt=("mu",))
+@elementwise(stats.poisson.pmf, wrt=("mu",), real=True)
 def poisson_pmf(out, k, mu, loc=0):
     return out * ((k - loc) / mu - 1.0)
 
 
 # DLMF 8.4.10: the sum of the first terms of an exponential series.
-@elementwise(stats.poisson.cdf, wrt=("mu",))
+@elementwise(stats.poisson.cdf, wrt=("mu",), real=True)
 def poisson_cdf(out, k, mu, loc=0):
     return -stats.poisson.pmf(np.floor(k), mu, loc=loc)
 
 
-@elementwise(stats.poisson.sf, wrt=("mu",))
+@elementwise(stats.poisson.sf, wrt=("mu",), real=True)
 def poisson_sf(out, k, mu, loc=0):
     return stats.poisson.pmf(np.floor(k), mu, loc=loc)
 
 
-@elementwise(stats.binom.logpmf, wrt=("p",))
+@elementwise(stats.binom.logpmf, wrt=("p",), real=True)
 def binom_logpmf(out, k, n, p, loc=0):
     return (k - loc) / p - (n - k + loc) / (1.0 - p)
 
 
-@elementwise(stats.binom.pmf, wrt=("p",))
+@elementwise(stats.binom.pmf, wrt=("p",), real=True)
 def binom_pmf(out, k, n, p, loc=0):
     return out * ((k - loc) / p - (n - k + loc) / (1.0 - p))
 
 
-@elementwise(stats.bernoulli.logpmf, wrt=("p",))
+@elementwise(stats.bernoulli.logpmf, wrt=("p",), real=True)
 def bernoulli_logpmf(out, k, p, loc=0):
     return (k - loc) / p - (1 - k + loc) / (1.0 - p)
 
 
-@elementwise(stats.bernoulli.pmf, wrt=("p",))
+@elementwise(stats.bernoulli.pmf, wrt=("p",), real=True)
 def bernoulli_pmf(out, k, p, loc=0):
     return out * ((k - loc) / p - (1 - k + loc) / (1.0 - p))
 
@@ -482,7 +482,9 @@ def bernoulli_pmf(out, k, p, loc=0):
 # Distributions of vectors.
 
 
-@adjoint(stats.multivariate_normal.logpdf, wrt=("x", "mean", "cov"), fresh=True)
+@adjoint(
+    stats.multivariate_normal.logpdf, wrt=("x", "mean", "cov"), fresh=True, real=True
+)
 def multivariate_normal_logpdf(out, x, mean=None, cov=1.0, *, out_bar):
     x_bar = normal_adjoint_x(out_bar, x, mean, cov)
     cov_bar = normal_adjoint_cov(out_bar, x, mean, cov)
@@ -493,7 +495,7 @@ def multivariate_normal_logpdf(out, x, mean=None, cov=1.0, *, out_bar):
     return x_bar, mean_bar, cov_bar
 
 
-@adjoint(stats.multivariate_normal.pdf, wrt=("x", "mean", "cov"), fresh=True)
+@adjoint(stats.multivariate_normal.pdf, wrt=("x", "mean", "cov"), fresh=True, real=True)
 def multivariate_normal_pdf(out, x, mean=None, cov=1.0, *, out_bar):
     log_bar = out * out_bar
     x_bar = normal_adjoint_x(log_bar, x, mean, cov)
@@ -505,14 +507,14 @@ def multivariate_normal_pdf(out, x, mean=None, cov=1.0, *, out_bar):
     return x_bar, mean_bar, cov_bar
 
 
-@adjoint(stats.dirichlet.logpdf, fresh=True)
+@adjoint(stats.dirichlet.logpdf, fresh=True, real=True)
 def dirichlet_logpdf(out, x, alpha, *, out_bar):
     x_bar = dirichlet_adjoint_x(out_bar, x, alpha)
     alpha_bar = dirichlet_adjoint_alpha(out_bar, x, alpha)
     return x_bar, alpha_bar
 
 
-@adjoint(stats.dirichlet.pdf, fresh=True)
+@adjoint(stats.dirichlet.pdf, fresh=True, real=True)
 def dirichlet_pdf(out, x, alpha, *, out_bar):
     x_bar = dirichlet_adjoint_x(out * out_bar, x, alpha)
     alpha_bar = dirichlet_adjoint_alpha(out * out_bar, x, alpha)

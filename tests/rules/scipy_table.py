@@ -174,7 +174,7 @@ STATS = [
         for rest in ((), (0.3,), (normal(2, 1), positive(2, 1)))
     ],
     *[
-        Row(getattr(stats.t, m), (np.array([-1.2, 0.4, 2.0]), df), kwargs)
+        Row(getattr(stats.t, m), (np.array([-1.2, 0.1, 2.0]), df), kwargs)
         for m in (*_LOGS, "cdf", "sf", "logcdf", "logsf")
         for df in (3.5, positive(3))
         for kwargs in _SCALED
@@ -265,8 +265,7 @@ LINALG = [
         for kwargs in ({}, {"lower": True})
     ],
     *[
-        Row(f, (definite(3, 3),), kwargs, symmetric=True)
-        for f in (linalg.eigh, linalg.eigvalsh)
+        Row(linalg.eigvalsh, (definite(3, 3),), kwargs, symmetric=True)
         for kwargs in ({}, {"lower": False})
     ],
     Row(linalg.eigh, (definite(3, 3),), {"eigvals_only": True}, symmetric=True),
