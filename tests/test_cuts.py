@@ -121,7 +121,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("f", "x", "expected"), CASES, ids=lambda v: str(v)[:24])
+@pytest.mark.parametrize(
+    ("f", "x", "expected"), CASES, ids=lambda v: getattr(v, "__name__", str(v))[:24]
+)
 @pytest.mark.parametrize("optimize", [True, False])
 def test_gradient(f, x, expected, optimize):
     found = sct.grad(f, optimize=optimize)(np.array(x))
@@ -129,7 +131,9 @@ def test_gradient(f, x, expected, optimize):
 
 
 @pytest.mark.parametrize(
-    "case", [c for c in CASES if c[0] is not by_reduction], ids=str
+    "case",
+    [c for c in CASES if c[0] is not by_reduction],
+    ids=lambda c: c[0].__name__,
 )
 def test_tangent(case):
     f, x, expected = case
@@ -186,7 +190,9 @@ SECOND = [
 ]
 
 
-@pytest.mark.parametrize(("f", "x", "expected"), SECOND, ids=lambda v: str(v)[:24])
+@pytest.mark.parametrize(
+    ("f", "x", "expected"), SECOND, ids=lambda v: getattr(v, "__name__", str(v))[:24]
+)
 def test_second_derivative(f, x, expected):
     found = sct.grad(slope(f))(np.array(x))
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)

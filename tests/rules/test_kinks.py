@@ -111,7 +111,9 @@ SECOND = [
 ]
 
 
-@pytest.mark.parametrize(("f", "x", "expected"), SECOND, ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize(
+    ("f", "x", "expected"), SECOND, ids=lambda v: getattr(v, "__name__", str(v))[:30]
+)
 def test_second_derivative(f, x, expected):
     # The rows of the Hessian, summed.
     found = sct.hvp(f)(np.array(x), v=np.ones(len(x)))
