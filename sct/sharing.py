@@ -23,6 +23,7 @@ from sct.analysis import dataflow, disjoint
 from sct.analysis.aliases import is_fresh
 from sct.arguments import parameter_names
 from sct.errors import SctError
+from sct.helpers import is_helper
 from sct.inplace import in_place_forms
 from sct.names import Names, used_names
 from sct.normalise import normalise
@@ -481,6 +482,9 @@ def _sources(value: gast.AST, classify) -> set[str]:
         # What items are sorted by is no part of them.
         given = [k.value for k in value.keywords if k.arg != "key"]
         parts = [*(op.inputs or value.args), *given]
+        if op.kind == "rule" and is_helper(op.callee):
+            # What a helper takes for its shape alone is no part of the value.
+            parts = [op.arguments[p] for p in op.rule.wrt if p in op.arguments]
         if op.kind == "rule" and hashable(op.callee) and op.callee in OF_FIRST:
             # The others are shapes and axes.
             parts = parts[:1]

@@ -240,8 +240,24 @@ def lists_only(fn: gast.FunctionDef, classify) -> set[str]:
     while True:
         others = {n for n in only if not all(map(is_list, bound[n]))}
         if not others:
-            return only
+            break
         only -= others
+    # Names that are only made of one another began with something from outside.
+    lists = {
+        n
+        for n in only
+        for v in bound[n]
+        if isinstance(v, (gast.Starred, *DISPLAYS, gast.Call))
+    }
+    while True:
+        more = {
+            n
+            for n in only - lists
+            if any(v is not None and grammar.names_read(v) & lists for v in bound[n])
+        }
+        if not more:
+            return lists
+        lists |= more
 
 
 def displays_named(

@@ -26,8 +26,11 @@ def parameter_facts(fn: gast.FunctionDef, scope: Scope) -> dict[str, Fact]:
     for p, kind in kinds_of(scope.function).items():
         if p in facts:
             facts[p] = _of_kind(p, kind)
-    if hasattr(scope.function, "__sct__"):
-        # The seed of a gradient is a number: one, unless another is given.
+    module = getattr(scope.function, "__sct__", None)
+    units = getattr(module, "units", None)
+    if units and units[0].name == scope.function.__name__:
+        # The seed of a gradient that was asked for is a number: one, unless another is
+        # given.  Those of the functions that it calls may be arrays.
         for p, default in zip(a.kwonlyargs, a.kw_defaults, strict=True):
             if isinstance(default, gast.Constant) and default.value == 1.0:
                 facts[p.id] = NUMBER
