@@ -270,7 +270,8 @@ def save(df: types.FunctionType, path: str | os.PathLike[str]) -> None:
 
 def _head(path: Path) -> str:
     with path.open(encoding="utf-8", errors="replace") as file:
-        return file.readline()
+        # The mark stands in the second line where the first would be too long.
+        return file.readline() + file.readline()
 
 
 def _new_mode() -> int:

@@ -15,6 +15,7 @@ import gast
 import numpy as np
 import pytest
 
+import sct
 from sct import emit, store
 from sct.errors import ArgumentError, SourceError
 from sct.helpers import HELPERS
@@ -350,3 +351,16 @@ def test_helper_sources_are_formatted():
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     assert done.stdout == ""
     assert done.returncode == 0
+
+
+def test_a_file_whose_heading_takes_two_lines_is_written_again(tmp_path):
+    def a_function_whose_name_is_rather_long(x):
+        return x * x
+
+    df = sct.grad(a_function_whose_name_is_rather_long)
+    path = tmp_path / "df.py"
+    sct.save(df, path)
+    before = path.read_text()
+    sct.save(df, path)
+    assert path.read_text() == before
+    assert max(map(len, before.splitlines()[:3])) <= 88
