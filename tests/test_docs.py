@@ -67,6 +67,8 @@ def run(page: Path, folder: Path, printed) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_snippets(page, tmp_path, monkeypatch, capsys):
+    if "sparsity=" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("scipy", reason="sparse Jacobians need SciPy")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     run(page, tmp_path, lambda: capsys.readouterr().out)
