@@ -48,7 +48,7 @@ parse resolve entry normalise fence hooks outline imports generators iterators e
 stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate
 exits anf lives
 lift writeout understanding meanings classes objects attributes beyond sums
-containers synonyms components unroll specialise known operations refusals structures
+containers synonyms components unroll specialise known integers operations refusals structures
 inplace sharing views reuse prepare
 purity questions derive assemble unseen draft drivers implicit
 snapshots nans likeness

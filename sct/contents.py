@@ -20,7 +20,7 @@ import gast
 from sct import grammar
 from sct.adjoint import Step
 from sct.analysis.disjoint import Place, never_earlier
-from sct.stacks import popped
+from sct.stacks import popped, resized
 
 # Functions that read no elements of the argument at this position.
 SHAPE_ONLY = {
@@ -100,7 +100,7 @@ class Contents:
         stmt = step.stmt
         if stmt is None:
             return
-        if grammar.appended(stmt) or popped(stmt):
+        if resized(stmt):
             self.appends[step] = Place(None, loops, self._order)
         if grammar.mutates(stmt):
             target = getattr(stmt, "target", None) or stmt.targets[0]
@@ -127,15 +127,15 @@ class Contents:
         """
         if step not in self.appends:
             return ""
-        name = _sized(step)
+        name = resized(step.stmt)
         steps = [step]
         if any(popped(s.stmt) == name for s in self.appends):
-            steps = [s for s in self.appends if _sized(s) == name]
+            steps = [s for s in self.appends if resized(s.stmt) == name]
         return name if any(map(self._read_before, steps)) else ""
 
     def _read_before(self, step: Step) -> bool:
         """Whether an adjoint reads the list of a step as it was before that."""
-        name, at = _sized(step), self.appends[step]
+        name, at = resized(step.stmt), self.appends[step]
         for other in self.groups.get(name, frozenset([name])):
             for p in [*self.reads.get(other, ()), *self.heads.get(other, ())]:
                 later = p.order > at.order and not set(p.loops) & set(at.loops)
@@ -167,11 +167,6 @@ class Contents:
             if not all(never_earlier(p, store, self.steady, carried) for p in places):
                 return name
         return ""
-
-
-def _sized(step: Step) -> str:
-    """The list that a step makes longer or shorter."""
-    return grammar.appended(step.stmt) or popped(step.stmt)
 
 
 def _may_be_before(read: Place, store: Place) -> bool:

@@ -57,6 +57,7 @@ from sct.forward import tangents
 from sct.helpers import HELPERS, is_helper
 from sct.implicit import Solved, adjoint_of_solution, tangent_of_solution
 from sct.inplace import in_place_forms
+from sct.integers import check_floats
 from sct.known import options, with_options
 from sct.module import Unit
 from sct.names import Names, used_names
@@ -80,7 +81,7 @@ from sct.refusals import COUNTED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
 from sct.reuse import reuse
 from sct.reverse import Sweeps, sweeps
-from sct.sharing import alias_groups, memory_groups
+from sct.sharing import alias_groups
 from sct.snapshots import loop_from_snapshots
 from sct.specialise import form_of, specialise
 from sct.storage import Storage
@@ -725,7 +726,7 @@ class Differentiation:
         shared: dict[str, frozenset[str]] = {}
         if self.forward:
             known = self.operation, numbers
-            shared = memory_groups(forms, *known, self.structures.all)
+            shared = alias_groups(forms, *known, self.structures.all)
             rooted = copies_on_entry(
                 forms, *known, shared, self._call_check, self.inner
             )
@@ -802,6 +803,20 @@ class Differentiation:
             operations.update(sources)
             active = activity(fn, operations, wrt, shared, prepared.in_place)
         scalars = _scalar_names(fn, found)
+        floats = {p for p, f in self.declared.items() if f.inexact or f.integer}
+        check_floats(
+            fn,
+            self.normal.source,
+            operations,
+            active,
+            shared,
+            scalars,
+            self.structures.certain,
+            floats | set(wrt),
+            self.resolve,
+            self._call_check,
+            self.operation,
+        )
         data = set(parameter_names(fn)) - set(wrt) - scalars
         self.context = Context(
             fn,

@@ -36,7 +36,7 @@ from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
 from sct.refusals import BLIND, SCALED, UNTANGENT, held_constant, refusal, unfit
 from sct.sharing import looks_into
-from sct.stacks import popped
+from sct.stacks import resized
 from sct.templates import Rule
 
 # Makers of zeros, whose tangent is made in the same way.
@@ -95,7 +95,7 @@ class _Tangents:
         every = list(grammar.statements(context.fn.body))
         # What is written into, by whatever name.
         changed = {n for s in every for n in grammar.mutates(s)}
-        changed |= {grammar.appended(s) or popped(s) for s in every} - {""}
+        changed |= {resized(s) for s in every} - {""}
         added = {n for s in in_place for n in grammar.writes(s) if n in groups}
         changed |= added
         if exact:
@@ -608,13 +608,10 @@ class _Line:
     def _instance(self, rule: Rule, wanted: list[str]) -> list[gast.AST]:
         """What each tangent contributes, by the text of a rule."""
         op = self.op
-        out = grammar.clone(self.stmt.targets[0])
+        out = grammar.loaded(self.stmt.targets[0])
         if isinstance(out, gast.Name) and out.id in self._operands():
             self.result = self.result or self.owner._fresh(f"{out.id}_new")
             out = grammar.name(self.result)
-        for n in gast.walk(out):
-            if hasattr(n, "ctx"):
-                n.ctx = gast.Load()
         values = {**op.arguments, "out": out}
         if rule.kind == "tangent":
             given = {p: self._dots_of(op.arguments.get(p)) for p in wanted}

@@ -370,6 +370,15 @@ def appended(stmt: gast.AST | None) -> str:
     return ""
 
 
+def loaded(target: gast.AST) -> gast.AST:
+    """What an assignment has bound, as an expression: `a, b` for ``a, b = ...``."""
+    value = clone(target)
+    for n in gast.walk(value):
+        if hasattr(n, "ctx"):
+            n.ctx = gast.Load()
+    return value
+
+
 def target_names(target: gast.AST) -> list[str]:
     """The names that an assignment target binds, in order."""
     if isinstance(target, gast.Name):

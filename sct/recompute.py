@@ -25,7 +25,7 @@ import gast
 
 from sct import grammar
 from sct.adjoint import Step
-from sct.stacks import popped
+from sct.stacks import resized
 from sct.storage import changed_in, written_in
 
 
@@ -203,10 +203,8 @@ class _Plan:
 
 
 def _writes(step: Step) -> set[str]:
-    grown = {
-        grammar.appended(s) or popped(s)
-        for s in grammar.statements([step.stmt] if step.stmt else [])
-    }
+    every = grammar.statements([step.stmt] if step.stmt else [])
+    grown = {resized(s) for s in every}
     return written_in([step]) | changed_in([step]) | grown - {""}
 
 

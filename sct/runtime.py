@@ -369,6 +369,20 @@ def check_tangent(name, x_dot, x):
         )
 
 
+def check_floats(**arrays):
+    """Raise where an array of integers would get floats, or a list holds such a one."""
+    for name, x in arrays.items():
+        if isinstance(x, (list, tuple)):
+            check_floats(**{f"{name}[{k}]": v for k, v in enumerate(x)})
+        elif isinstance(x, dict):
+            check_floats(**{f"{name}[{k!r}]": v for k, v in x.items()})
+        elif getattr(x, "shape", ()) and x.dtype.kind in "iub":
+            raise ArgumentError(
+                f"{name} is {describe(x)}: what is stored there is cut to an integer; "
+                f"pass {name}.astype(float), or make it an array of floats"
+            )
+
+
 def check_alike(y, x, y_dot, x_dot):
     """Raise unless `y_dot` looks into `x_dot` just where `y` looks into `x`."""
     if np.may_share_memory(y, x) != np.may_share_memory(y_dot, x_dot):

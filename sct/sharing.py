@@ -13,7 +13,7 @@ upper bound: names that share nothing may be said to, never the other way round.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container
 
 import gast
 import numpy as np
@@ -30,7 +30,7 @@ from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
 from sct.questions import about_functions
 from sct.resolve import MISSING, hashable
-from sct.stacks import popped
+from sct.stacks import resized
 from sct.structures import lists_only, structures
 
 GIVEN = "the caller's "
@@ -218,7 +218,7 @@ class Sharing:
             op = self.classify(value)
             if op.kind == "call" and writes_into(unwrap(op.callee)):
                 return sorted(grammar.names_read(value))
-        grown = grammar.appended(stmt) or popped(stmt)
+        grown = resized(stmt)
         return [grown] if grown else grammar.mutates(stmt)
 
     def into(self, value: gast.AST | None) -> set[str]:
@@ -314,7 +314,7 @@ class Sharing:
 
     def changes_parts(self, stmt: gast.AST) -> bool:
         """Whether a statement writes into what a container holds, not where it is."""
-        if grammar.appended(stmt) or popped(stmt):
+        if resized(stmt):
             return False
         target = getattr(stmt, "target", None) or getattr(stmt, "targets", [None])[0]
         deep = isinstance(
@@ -329,7 +329,7 @@ class Sharing:
     def _replaces(self, name: str, other: str, store: gast.AST) -> bool:
         """Whether a store only changes what `name` holds, and `other` may be that."""
         other = other.removeprefix(GIVEN)
-        grown = bool(grammar.appended(store) or popped(store))
+        grown = bool(resized(store))
         item = any(map(self.is_item, grammar.places(store)))
         item = item or self._is_copy(name, other)
         if not grown and not (item and not self.changes_parts(store)):
@@ -503,45 +503,40 @@ def _sources(value: gast.AST, classify) -> set[str]:
 
 
 def alias_groups(
-    fn: gast.FunctionDef, classify: Callable[[gast.AST], Operation], numbers: set[str]
-) -> dict[str, frozenset[str]]:
-    """For every name, the names that may refer to the same array at some time."""
-    groups: dict[str, set[str]] = {}
-    local = grammar.all_writes(fn.body) | set(parameter_names(fn))
-    for stmt in grammar.statements(fn.body):
-        if not isinstance(stmt, gast.Assign):
-            continue
-        names = set(grammar.writes(stmt)) - numbers
-        into = looks_into(stmt.value, classify, local) - numbers
-        if not names or not into:
-            continue
-        joined = set().union(*[groups.get(n, {n}) for n in names | into])
-        for n in joined:
-            groups[n] = joined
-    return {n: frozenset(g) for n, g in groups.items()}
-
-
-def memory_groups(
     fn: gast.FunctionDef,
     classify: Callable[[gast.AST], Operation],
     numbers: set[str],
-    containers: set[str],
+    containers: Collection[str] = (),
 ) -> dict[str, frozenset[str]]:
-    """For every name, those that may refer to the same memory, or hold what does."""
+    """For every name, the names that may refer to the same memory at some time.
+
+    Parameters
+    ----------
+    fn : gast.FunctionDef
+        The function in ANF.
+    classify : callable
+        ``classify(expr) -> Operation``.
+    numbers : set of str
+        Names that only ever hold numbers.
+    containers : collection of str, optional
+        Names that hold containers: what is put into one counts as one memory with it.
+    """
     groups: dict[str, set[str]] = {}
     local = grammar.all_writes(fn.body) | set(parameter_names(fn))
     for stmt in grammar.statements(fn.body):
         value = getattr(stmt, "value", None)
-        joined = {*grammar.writes(stmt), *grammar.mutates(stmt), grammar.appended(stmt)}
+        names = {*grammar.writes(stmt), *grammar.mutates(stmt), grammar.appended(stmt)}
+        into: set[str] = set()
         if isinstance(stmt, gast.Assign) and grammar.writes(stmt):
-            joined |= looks_into(value, classify, local)
+            into = looks_into(value, classify, local)
             if isinstance(value, gast.BinOp):
-                joined |= grammar.names_read(value) & containers
-        elif joined & containers:
+                into |= grammar.names_read(value).intersection(containers)
+        elif not names.isdisjoint(containers):
             # What is put into an array is copied there.
             given = value.args[0] if grammar.appended(stmt) else value
-            joined |= grammar.names_read(given) & local
-        joined -= numbers | {""}
+            into = grammar.names_read(given) & local
+        # What is unpacked from one value may be one array.
+        joined = (names | into) - numbers - {""}
         joined = joined.union(*[groups.get(n, ()) for n in joined])
         if len(joined) > 1:
             groups.update(dict.fromkeys(joined, joined))
@@ -619,7 +614,7 @@ def stores(function: types.FunctionType) -> bool:
     except SctError:
         return True
     for stmt in grammar.statements(fn.body):
-        if grammar.mutates(stmt) or grammar.appended(stmt) or popped(stmt):
+        if grammar.mutates(stmt) or resized(stmt):
             return True
         for head in grammar.heads(stmt):
             for call in gast.walk(head):

@@ -16,12 +16,20 @@ from __future__ import annotations
 
 import gast
 
-from .grammar import appended, heads, is_name, names_read, statements, writes
+from .grammar import (
+    appended,
+    heads,
+    is_name,
+    names_read,
+    places,
+    statements,
+    writes,
+)
 
 
 def popped(stmt: gast.AST | None) -> str:
     """The name of the list that ``x = l.pop()`` makes shorter, or ``""``."""
-    if not isinstance(stmt, gast.Assign) or not is_name(stmt.targets[0]):
+    if not isinstance(stmt, gast.Assign) or places(stmt):
         return ""
     call = stmt.value
     func = call.func if isinstance(call, gast.Call) else None
@@ -29,6 +37,11 @@ def popped(stmt: gast.AST | None) -> str:
     if not plain or call.args or call.keywords or not is_name(func.value):
         return ""
     return func.value.id
+
+
+def resized(stmt: gast.AST | None) -> str:
+    """The name of the list that a statement makes longer or shorter, or ``""``."""
+    return appended(stmt) or popped(stmt)
 
 
 def stacks(fn: gast.FunctionDef) -> set[str]:
@@ -39,8 +52,8 @@ def stacks(fn: gast.FunctionDef) -> set[str]:
     for s in statements(fn.body):
         lists = isinstance(s, gast.Assign) and isinstance(s.value, gast.List)
         (made if lists and is_name(s.targets[0]) else other).update(writes(s))
-        list_ = popped(s) or appended(s)
-        if popped(s) and s.targets[0].id != list_:
+        list_ = resized(s)
+        if popped(s) and list_ not in writes(s):
             found.add(list_)
         if isinstance(s, gast.While) and is_name(s.test):
             continue

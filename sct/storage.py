@@ -228,9 +228,9 @@ class Storage:
         if name:
             cut = gast.Expr(grammar.call(f"{name}.pop"))
             if popped(step.stmt):
-                value = step.stmt.targets[0].id
-                cut = gast.Expr(grammar.call(f"{name}.append", grammar.name(value)))
-                step.new.add(value)
+                value = grammar.loaded(step.stmt.targets[0])
+                cut = gast.Expr(grammar.call(f"{name}.append", value))
+                step.new.update(grammar.names_read(value))
             self.of(step).first.append(grammar.located(cut, step.stmt))
             step.old.add(name)
         written = _written(step)

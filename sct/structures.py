@@ -14,6 +14,7 @@ or an array; the emitted code serves both.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 
 import gast
@@ -202,12 +203,16 @@ def _bindings(fn: gast.FunctionDef) -> dict[str, list[gast.AST | None]]:
             value = gast.BinOp(grammar.name(s.target.id), s.op, value)
         for t in getattr(s, "targets", None) or [getattr(s, "target", None)]:
             parts = t.elts if isinstance(t, gast.Tuple) else [t]
-            for e in parts:
+            starred = [isinstance(e, gast.Starred) for e in parts]
+            for i, e in enumerate(parts):
                 bound = value
-                if isinstance(e, gast.Starred):
+                if starred[i]:
                     bound = e
                 elif e is not t:
-                    bound = gast.Subscript(value, grammar.constant(0), gast.Load())
+                    # Behind a starred target items are counted from the end.
+                    place = i - len(parts) if any(starred[:i]) else i
+                    index = grammar.constant(place)
+                    bound = gast.Subscript(value, index, gast.Load())
                 for n in grammar.target_names(e):
                     found.setdefault(n, []).append(bound)
     return found
@@ -308,14 +313,39 @@ PARTWISE = (
 
 
 def _makes_container(value: gast.AST, classify) -> bool:
+    index = None
+    if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Constant):
+        # An item of a result that is unpacked at once.
+        value, index = value.value, value.slice.value
     if not isinstance(value, gast.Call):
         return False
     op = classify(value)
+    if op.kind == "call":
+        return returns_container(unwrap(op.callee), index)
+    if index is not None:
+        return False
     several = any((k.arg or "").startswith("return_") for k in value.keywords)
     several = several or op.rule is not None and operations.may_have_parts(op)
     each = op.arguments.get(op.rule.each) if op.rule is not None else None
     several = several or isinstance(each, DISPLAYS)
     return several or any(op.callee is maker for maker in MAKERS)
+
+
+@about_functions(False)
+def returns_container(function: types.FunctionType, index: int | None = None) -> bool:
+    """Whether what a user's function returns, or an item of it, is a container."""
+    try:
+        value = normalise(function).fn.body[-1].value
+    except SctError:
+        return False
+    if index is not None:
+        items = value.elts if isinstance(value, (gast.List, gast.Tuple)) else []
+        if not -len(items) <= index < len(items):
+            return False
+        value = items[index]
+    if isinstance(value, gast.Name):
+        return value.id in of_function(function).certain
+    return isinstance(value, DISPLAYS)
 
 
 def _is_partwise(value: gast.AST | None, classify) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gast
-import numpy as np
 
 from sct import grammar, purity
 from sct.adjoint import Context
@@ -16,7 +15,6 @@ from sct.operations import Resolver, unwrap
 from sct.refusals import (
     COMPLEX,
     IN_PLACE,
-    INTEGERS,
     JOINED,
     MANAGED,
     SHARED,
@@ -25,9 +23,6 @@ from sct.refusals import (
 )
 from sct.resolve import MISSING, hashable
 from sct.sharing import writes_into
-
-# What makes an array of a dtype that may be given second, or third.
-MAKERS = (np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.array, np.full)
 
 
 def refuse_unknown_effects(
@@ -57,12 +52,8 @@ def refuse_unknown_effects(
             if active.intersection(grammar.writes(stmt)):
                 manager = stmt.items[0].context_expr
                 raise unsupported(context.source, manager, *MANAGED)
-    whole = _of_integers(context, resolve)
     for stmt, op in context.operations.items():
         varied = context.activity.varied.get(stmt)
-        stored = op.kind == "store" and context.activity.targets.get(stmt)
-        if stored and op.operands[0] in whole:
-            raise unsupported(context.source, stmt, "this assignment", *INTEGERS)
         written = shared.intersection(grammar.writes(stmt))
         if varied and written and (elsewhere or op.kind != "copy"):
             raise unsupported(context.source, stmt, *SHARED)
@@ -92,36 +83,6 @@ def refuse_unknown_effects(
         if op.kind == "call" and not context.activity.targets.get(stmt):
             if not purity.keeps_arguments(unwrap(op.callee)):
                 raise unsupported(context.source, op.node, "this call", *IN_PLACE)
-
-
-def _of_integers(context: Context, resolve: Resolver) -> set[str]:
-    """The names that only ever hold arrays made to hold integers."""
-    found: dict[str, bool] = {}
-    for stmt in grammar.statements(context.fn.body):
-        op = context.operations.get(stmt)
-        for n in grammar.writes(stmt):
-            whole = isinstance(stmt, gast.Assign) and op is not None
-            whole = whole and grammar.is_name(stmt.targets[0])
-            found[n] = found.get(n, True) and whole and _made_of_integers(op, resolve)
-    return {n for n, whole in found.items() if whole}
-
-
-def _made_of_integers(op, resolve: Resolver) -> bool:
-    """Whether an operation makes an array whose dtype is said to be an integer's."""
-    if op.callee is MISSING or not hashable(op.callee) or op.callee not in MAKERS:
-        return False
-    place = 2 if op.callee is np.full else 1
-    given = op.keywords.get(
-        "dtype", op.inputs[place] if len(op.inputs) > place else None
-    )
-    if isinstance(given, gast.Constant):
-        kind = given.value
-    else:
-        kind = resolve(given) if given is not None else MISSING
-    try:
-        return kind is not MISSING and kind is not None and np.dtype(kind).kind in "iub"
-    except TypeError:
-        return False
 
 
 def _calls_others(context: Context) -> bool:

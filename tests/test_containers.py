@@ -1318,6 +1318,20 @@ def pairs_of_pairs(x):
 
 
 @kernel(0.7)
+def pairs_read_by_number(x):
+    both = pairs_beside(x)
+    return pair_apart(both[1][1]) * both[0][0] + both[1][0]
+
+
+@kernel(0.7)
+def pair_out_of_a_list_taken_apart_twice(x):
+    pairs = [(x, 2.0 * x)]
+    pairs.append((x * x, 3.0 * x))
+    pair = pairs.pop()
+    return pair_apart(pair) * x + pair_apart(pair)
+
+
+@kernel(0.7)
 def pairs_of_a_result_taken_apart_step_by_step(x):
     (first, second), (third, _) = pairs_of_pairs(x)
     a, one = first

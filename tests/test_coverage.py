@@ -39,7 +39,10 @@ def test_the_page_is_current():
     assert text == coverage.page(DATA), "write it with `python docs/coverage.py`"
 
 
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="older names")
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.3.0",
+    reason="the table was measured with names that older versions of NumPy lack",
+)
 @pytest.mark.parametrize(("name", "calls"), [(n, c) for _, n, c in SAMPLE])
 def test_what_was_measured_still_holds(tool, name, calls):
     assert coverage.measured(tool, calls) == DATA["sct"][name]

@@ -1311,3 +1311,48 @@ def test_what_gives_a_number_tells_the_ranks():
     check(log_of_a_determinant, (s, r), (0, 1))
     text = sct.source(sct.grad(log_of_a_determinant, wrt=(0, 1)))
     assert "expand_dims(" not in text.partition("return s_bar, r_bar")[0]
+
+
+# -- arrays of integers ----------------------------------------------------------------
+def into_an_argument(x, k):
+    k[0] = x
+    return np.sum(k) * x
+
+
+def into_a_copy(x, k):
+    a = k.copy()
+    a[0] = x
+    return np.sum(a) * x
+
+
+def into_a_row(x, k):
+    row = k[None, :][0]
+    row[1] = x
+    return np.sum(k) * x
+
+
+def into_an_item(x, k):
+    parts = {"k": k}
+    parts["k"][0] = x
+    return np.sum(parts["k"]) * x
+
+
+def into_a_range(x, k):
+    a = np.arange(k[0], k[0] + 3)
+    a[0] = x
+    return np.sum(a) * x
+
+
+INTO = [into_an_argument, into_a_copy, into_a_row, into_an_item, into_a_range]
+
+
+@pytest.mark.parametrize("f", INTO)
+def test_what_is_stored_into_integers_is_cut_and_refused(f):
+    derivatives = [sct.grad(f), lambda x, k: sct.jvp(f)(x, k, x_dot=1.0)[1]]
+    whole = np.arange(3)
+    for df in derivatives:
+        with pytest.raises(sct.ArgumentError, match="cut to an integer"):
+            df(1.5, whole.copy())
+        h = 1e-6
+        expected = (f(1.5 + h, whole + 0.0) - f(1.5 - h, whole + 0.0)) / (2.0 * h)
+        assert df(1.5, whole + 0.0) == pytest.approx(expected, rel=1e-8)

@@ -49,7 +49,7 @@ lift
 operations
 refusals
 normalise+lives+purity+analysis+beyond
-prepare specialise known inplace reuse
+prepare specialise known inplace reuse integers
 entry
 structures
 adjoint

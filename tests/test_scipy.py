@@ -14,7 +14,7 @@ import sct
 from .test_kernels import check, draw
 
 special = pytest.importorskip("scipy.special", reason="SciPy is an optional extra")
-from scipy import stats  # noqa: E402
+stats = pytest.importorskip("scipy.stats", reason="SciPy is an optional extra")
 
 X, Y = draw(4), np.exp(draw(4, seed=1))
 

@@ -12,7 +12,7 @@ from sct import testing
 from sct.templates import registry
 from sct.testing import check_rule
 
-from .rules.table import definite, normal, positive, regular
+from .rules.rows import definite, normal, positive, regular
 
 
 @pytest.fixture(autouse=True)

@@ -530,7 +530,7 @@ def shapes(
             item = inference.fact(stmt.value.args[0], state)
             state[items] = joined(items, state.get(items, item), item)
         items = state.get(f"{popped(stmt)}[]")
-        if items is not None and items.scalar:
+        if items is not None and items.scalar and grammar.is_name(stmt.targets[0]):
             facts = dict.fromkeys(names, items)
         state.update(facts)
         found.targets[stmt] = facts

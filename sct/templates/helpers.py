@@ -301,6 +301,7 @@ nondifferentiable(
         runtime.check_seed,
         runtime.check_tangent,
         runtime.check_alike,
+        runtime.check_floats,
         runtime.check_rank,
         runtime.check_arrays,
         runtime.check_contiguous,

@@ -12,7 +12,9 @@ from sct import runtime_elementwise as helper
 from sct import runtime_rules as rules_helper
 from sct.templates import choices, ufuncs
 
-from .table import Row, binary, normal, positive, scalar, unary, within
+from .rows import Row, binary, normal, positive, scalar, start, unary, within
+
+start(2)
 
 
 def complex_normal(*shape: int) -> np.ndarray:

@@ -8,7 +8,9 @@ from sct import runtime_decompositions as decompositions
 from sct import runtime_fft, runtime_linalg, runtime_rules, runtime_triangular
 from sct.templates.registry import present
 
-from .table import Row
+from .rows import Row, start
+
+start(1)
 
 _random = np.random.default_rng(6)
 

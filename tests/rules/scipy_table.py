@@ -12,7 +12,7 @@ from scipy.spatial import distance
 from sct import runtime_scipy_linalg as helper
 
 from .linalg_table import spread
-from .table import (
+from .rows import (
     Row,
     between,
     binary,
@@ -20,9 +20,12 @@ from .table import (
     normal,
     positive,
     regular,
+    start,
     unary,
     within,
 )
+
+start(3)
 
 
 def those(names: str) -> list[Callable[..., Any]]:

@@ -13,7 +13,9 @@ from sct import runtime_reductions as reductions
 from sct import runtime_scans as scans
 from sct.runtime_joins import numbers
 
-from .table import Row, normal, positive
+from .rows import Row, normal, positive, start
+
+start(4)
 
 # No two elements are near each other.
 _stack = 0.1 * (7.0 * np.arange(24.0) % 24.0).reshape(2, 3, 4) - 1.05

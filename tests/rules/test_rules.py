@@ -18,7 +18,7 @@ from sct.runtime import unbroadcast
 from sct.templates import METHODS, lookup, rules, tangent_of
 
 from . import table, table_arrays
-from .table import Row
+from .rows import Row
 
 ROWS = [*table.ROWS, *table_arrays.ROWS]
 
