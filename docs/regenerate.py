@@ -50,7 +50,7 @@ exits anf lives
 lift writeout understanding meanings classes objects attributes beyond sums
 containers synonyms components unroll specialise known integers operations refusals structures
 inplace sharing views reuse prepare
-purity questions derive assemble unseen draft drivers implicit
+purity questions program derive context assemble unseen draft drivers implicit
 snapshots nans likeness
 adjoint inline contents storage recompute reverse forward polish emit phrases layout
 runtime runtime_rules runtime_reductions runtime_scans runtime_joins runtime_written

@@ -16,9 +16,9 @@ from __future__ import annotations
 import gast
 
 from sct import emit, grammar, polish, runtime
-from sct.adjoint import Derived
 from sct.analysis import dataflow
 from sct.arguments import parameter_names
+from sct.context import Derived
 from sct.likeness import kinds_of
 from sct.module import Unit
 from sct.names import used_names

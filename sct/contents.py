@@ -18,8 +18,8 @@ from collections.abc import Callable
 import gast
 
 from sct import grammar
-from sct.adjoint import Step
 from sct.analysis.disjoint import Place, never_earlier
+from sct.context import Step
 from sct.stacks import popped, resized
 
 # Functions that read no elements of the argument at this position.

@@ -22,15 +22,16 @@ from dataclasses import dataclass
 import gast
 
 from sct import emit, grammar, purity
-from sct.adjoint import Derived
 from sct.analysis.annotations import parameter_facts
 from sct.arguments import parameter_names
 from sct.assemble import own_parameters, passed_on
-from sct.derive import GIVEN, Program
+from sct.context import Derived
+from sct.derive import GIVEN
 from sct.draft import Draft, listed, quoted
 from sct.entry import entry
 from sct.errors import UnsupportedError, unsupported
 from sct.normalise import Normal, normalise
+from sct.program import Program
 from sct.refusals import UNLIKE
 from sct.resolve import Binding
 

@@ -28,10 +28,10 @@ import gast
 import numpy as np
 
 from sct import grammar, inline, templates
-from sct.adjoint import Context
 from sct.analysis import dataflow
 from sct.analysis.shapes import Fact
 from sct.arguments import parameter_names
+from sct.context import Context
 from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
 from sct.refusals import BLIND, SCALED, UNTANGENT, held_constant, refusal, unfit
@@ -630,9 +630,6 @@ class _Line:
             outer=self.context.outer,
         )
         self.lead += [grammar.located(s, self.stmt) for s in statements]
-        if rule.kind == "elementwise":
-            bar = values["out_bar"]
-            expressions = {p: _scaled(bar, e) for p, e in expressions.items()}
         return list(expressions.values())
 
     def _linear(self, wanted: list[str]) -> gast.AST:
@@ -738,10 +735,3 @@ def _replaced(node: gast.AST, changed: dict[int, gast.AST]) -> gast.AST:
         *[_replaced(getattr(node, f, None), changed) for f in node._fields]
     )
     return gast.copy_location(made, node)
-
-
-def _scaled(dot: gast.AST, partial: gast.AST) -> gast.AST:
-    """``x_dot * partial``."""
-    if isinstance(partial, gast.Constant) and partial.value == 1.0:
-        return dot
-    return gast.BinOp(grammar.clone(dot), gast.Mult(), partial)

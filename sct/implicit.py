@@ -14,8 +14,8 @@ from __future__ import annotations
 import types
 from dataclasses import dataclass
 
-from sct.adjoint import Derived
 from sct.arguments import parameter_names
+from sct.context import Derived
 from sct.draft import Draft, listed, parameters
 from sct.normalise import normalise
 from sct.operations import element

@@ -69,8 +69,9 @@ def instantiate(
     statements : list of trees
         To stand before the expressions.
     expressions : dict
-        Wanted parameter → its adjoint (partial) as an expression; for a tangent that
-        is not put together from parts, that one under an empty name.
+        Wanted parameter → its adjoint as an expression, or the part of the tangent that
+        comes from it; a tangent that is not put together from parts stands under an
+        empty name.
     """
     tree = rule.tree
     omitted = set(_defaults(rule.function)) - set(values)
@@ -106,7 +107,17 @@ def instantiate(
         return _Substitute(known, omitted, renamed, named, space).visit(node)
 
     body = [substitute(s) for s in body]
-    return body, {p: substitute(e) for p, e in results.items()}
+    results = {p: substitute(e) for p, e in results.items()}
+    if rule.kind == "elementwise":
+        results = {p: _scaled(values["out_bar"], e) for p, e in results.items()}
+    return body, results
+
+
+def _scaled(seed: gast.AST, partial: gast.AST) -> gast.AST:
+    """``out_bar * partial``."""
+    if isinstance(partial, gast.Constant) and partial.value == 1.0:
+        return seed
+    return gast.BinOp(grammar.clone(seed), gast.Mult(), partial)
 
 
 def _number(value: float) -> gast.AST:

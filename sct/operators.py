@@ -16,10 +16,10 @@ import numpy as np
 from sct import drivers, store
 from sct.arguments import parameter_names
 from sct.colours import coloured
-from sct.derive import Program
 from sct.errors import ArgumentError
 from sct.likeness import LIKE, kinds_of
 from sct.normalise import normalise
+from sct.program import Program
 from sct.transform import TITLES, Request, Wrt, plain_function, transformed
 
 

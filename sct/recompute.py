@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 import gast
 
 from sct import grammar
-from sct.adjoint import Step
+from sct.context import Step
 from sct.stacks import resized
 from sct.storage import changed_in, written_in
 

@@ -26,7 +26,8 @@ from dataclasses import dataclass, field
 import gast
 
 from sct import grammar
-from sct.adjoint import Adjoints, Context, Step
+from sct.adjoint import Adjoints
+from sct.context import Context, Step
 from sct.recompute import recompute
 from sct.storage import Kept, Storage
 

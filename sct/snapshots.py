@@ -16,9 +16,9 @@ from __future__ import annotations
 import types
 from dataclasses import replace
 
-from sct.adjoint import Derived
 from sct.analysis.complexes import returns_complex
 from sct.arguments import parameter_names
+from sct.context import Derived
 from sct.draft import Draft, listed, parameters
 from sct.names import Names
 from sct.normalise import Normal, normalise

@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 import gast
 
 from sct import grammar
-from sct.adjoint import Step
 from sct.arguments import parameter_names
 from sct.contents import Contents
+from sct.context import Step
 from sct.stacks import popped
 
 

@@ -23,7 +23,6 @@ from sct import store, templates
 from sct.arguments import parameter_names
 from sct.classes import find, is_known, method_for
 from sct.deferred import called_parameters, deferred
-from sct.derive import SUFFIX, Program
 from sct.entry import parameter_at
 from sct.errors import (
     ArgumentError,
@@ -33,6 +32,7 @@ from sct.errors import (
 )
 from sct.likeness import informed
 from sct.normalise import normalise
+from sct.program import Program
 from sct.resolve import canonical
 
 Wrt = int | str | tuple[int | str, ...]
@@ -110,7 +110,7 @@ def derivative(
     def emit(program, function, names, single) -> str:
         return program.derivative(function, names, mode, single, has_aux)
 
-    return transformed(f, wrt, Request(TITLES[mode], SUFFIX[mode], emit, **options))
+    return transformed(f, wrt, Request(TITLES[mode], mode, emit, **options))
 
 
 def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gast
 
 from sct import grammar, purity
-from sct.adjoint import Context
 from sct.analysis import dataflow
 from sct.analysis.complexes import is_real_only
 from sct.arguments import parameter_names
 from sct.classes import LIBRARIES
+from sct.context import Context
 from sct.errors import unsupported
 from sct.operations import Resolver, unwrap
 from sct.refusals import (

@@ -52,6 +52,7 @@ normalise+lives+purity+analysis+beyond
 prepare specialise known inplace reuse integers
 entry
 structures
+context
 adjoint
 sharing
 views forward
@@ -68,6 +69,7 @@ unseen assemble
 draft
 implicit snapshots
 derive deferred
+program
 drivers
 store
 transform colours
