@@ -48,8 +48,8 @@ parse resolve entry normalise fence hooks outline imports generators iterators e
 stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate
 exits anf lives
 lift writeout understanding meanings classes objects attributes beyond sums
-containers synonyms components unroll specialise known integers operations refusals structures
-inplace sharing views reuse prepare
+containers synonyms components unroll specialise known integers operations refusals
+structures inplace sharing views reuse prepare
 purity questions program derive context assemble unseen draft drivers implicit
 snapshots nans likeness
 adjoint inline contents storage recompute reverse forward polish emit phrases layout
