@@ -8,6 +8,9 @@
     d = {"a": x}                    nothing: a function may keep or change it
     f(d)
 
+    d = {**c, "a": x}               d: a dict with the key "a", and others
+    u = d["a"]
+
 A container counts as known when every value that its name is given has the same form,
 and every use of the name reads or replaces elements that it has.  One that is changed
 has no other name.
@@ -36,9 +39,11 @@ class Container:
     kind : type
         Which display makes it.
     keys : list
-        Its keys or indices.
+        Its keys or indices, those of a dict that follow what is spread into it.
     names : tuple of str
         What its items are called, when they have names of their own.
+    more : bool
+        Whether it may have other items as well.
     stores : list of gast.Assign
         The statements that bind the name.
     changed : list of gast.Subscript
@@ -50,14 +55,15 @@ class Container:
     kind: type
     keys: list
     names: tuple = ()
+    more: bool = False
     stores: list[gast.Assign] = field(default_factory=list)
     changed: list[gast.Subscript] = field(default_factory=list)
     added: list[gast.Subscript] = field(default_factory=list)
 
     @property
-    def form(self) -> tuple[type, list, tuple]:
+    def form(self) -> tuple[type, list, tuple, bool]:
         """What all values of one name must have in common."""
-        return self.kind, self.keys, self.names
+        return self.kind, self.keys, self.names, self.more
 
 
 @dataclass(frozen=True)
@@ -175,22 +181,33 @@ def _adds_to_named(fn: gast.FunctionDef, c: Container) -> bool:
     return len(readers) > len({*readers})
 
 
-def _form(value: gast.AST, around) -> tuple[type, list, tuple] | None:
+def _form(value: gast.AST, around) -> tuple[type, list, tuple, bool] | None:
     """Kind, keys and names of the items of a container of a known form."""
     if isinstance(value, DISPLAYS):
         if any(isinstance(v, gast.Starred) for v in value.elts):
             return None
-        return type(value), list(range(len(value.elts))), ()
+        return type(value), list(range(len(value.elts))), (), False
     if isinstance(value, gast.Dict):
-        keys = [k.value if isinstance(k, gast.Constant) else None for k in value.keys]
+        given = value.keys[_after_spread(value) :]
+        more = len(given) < len(value.keys)
+        if more and not all(isinstance(v, gast.Name) for v in value.values):
+            return None
+        keys = [k.value if isinstance(k, gast.Constant) else None for k in given]
         if all(isinstance(k, str) and k.isidentifier() for k in keys):
-            return (gast.Dict, keys, ()) if len(set(keys)) == len(keys) else None
+            alike = len(set(keys)) < len(keys)
+            return None if alike else (gast.Dict, keys, (), more)
     if isinstance(value, gast.Call):
         values = around.values(value)
         if values is not None:
             keys = list(range(len(values)))
-            return gast.Tuple, keys, () if values == tuple(keys) else values
+            return gast.Tuple, keys, () if values == tuple(keys) else values, False
     return None
+
+
+def _after_spread(value: gast.Dict) -> int:
+    """How many items of a display come before those that nothing can replace."""
+    spread = [k + 1 for k, key in enumerate(value.keys) if key is None]
+    return max(spread, default=0)
 
 
 def _is_constant(value: gast.AST) -> bool:
@@ -226,11 +243,13 @@ def _is_known(use: _Use, c: Container, around, moving: frozenset[str]) -> bool:
     sequence = c.kind in DISPLAYS
     if isinstance(parent, gast.Subscript) and parent.value is node:
         if not isinstance(parent.ctx, gast.Load):
-            known = key_of(parent.slice, c) is not None
+            known = key_of(parent.slice, c) is not None and not c.more
             return known and c.kind is not gast.Tuple and parent in c.changed
         if sequence and isinstance(parent.slice, gast.Name):
             return parent.slice.id in moving
         return key_of(parent.slice, c) is not None
+    if c.more:
+        return False
     if isinstance(parent, gast.Call) and node in parent.args:
         word = None if parent.keywords else around.is_builtin(parent.func)
         if word == "len":
@@ -297,4 +316,6 @@ def values_of(value: gast.AST) -> list[gast.AST] | None:
     """The elements of a literal container."""
     if isinstance(value, DISPLAYS):
         return list(value.elts)
-    return list(value.values) if isinstance(value, gast.Dict) else None
+    if isinstance(value, gast.Dict):
+        return value.values[_after_spread(value) :]
+    return None

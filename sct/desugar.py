@@ -10,12 +10,12 @@
                                                 s += v
                                         return s
 
-Meaning and evaluation order are Python's, short circuits included.  Every statement
-keeps the line of the user's statement that it came from.  ``x += e`` stays: whether
-it writes in place is for later stages to find out.  The files beside this one do
-the work: `hoist` (expressions), `comprehensions`, `unpack` (targets), `iterate` (loops
-over anything), `attempts` (``try``), `patterns` (``match``), `exits` (return, break,
-continue).
+Meaning and evaluation order are Python's, short circuits included; ``dict(p=x)`` is
+``{"p": x}``.  Every statement keeps the line of the user's statement that it came from.
+``x += e`` stays: whether it writes in place is for later stages to find out.  The files
+beside this one do the work: `hoist` (expressions), `comprehensions`, `unpack`
+(targets), `iterate` (loops over anything), `attempts` (``try``), `patterns`
+(``match``), `exits` (return, break, continue).
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ def desugar(
     tree = clone(tree)
     names = Names(used_names(tree))
     lowering = _Lowering(tree, source, names, is_builtin or _by_name, pure)
+    tree = lowering.displays.visit(tree)
     tree.body = lowering.block(tree.body)
     return one_exit(tree, names)
 
@@ -89,6 +90,21 @@ def _by_name(node: gast.AST) -> str | None:
     return (
         node.id if isinstance(node, gast.Name) and hasattr(builtins, node.id) else None
     )
+
+
+class _Displays(gast.NodeTransformer):
+    """Writes ``dict(p=x)`` as ``{"p": x}``."""
+
+    def __init__(self, is_builtin: Callable[[gast.AST], str | None]):
+        self.is_builtin = is_builtin
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        self.generic_visit(node)
+        words = [k.arg for k in node.keywords]
+        if node.args or None in words or self.is_builtin(node.func) != "dict":
+            return node
+        values = [k.value for k in node.keywords]
+        return located(gast.Dict([constant(w) for w in words], values), node)
 
 
 class _Lowering:
@@ -114,6 +130,7 @@ class _Lowering:
             taken = isinstance(node.func, gast.Name) and node.func.id in local
             return not taken and pure(node)
 
+        self.displays = _Displays(builtin)
         self.writer = Writer(names)
         listing = Comprehensions(every, names, local, builtin)
         self.hoister = Hoister(self.writer, captured, listing, self.run)

@@ -9,8 +9,9 @@
 
 What holds a container, or refers to an array that is written in place, is told by name
 in the stages that follow.  The uses of a name that no binding has in common are its
-lives; a name keeps its first.  Names that hold numbers and fresh arrays have no need of
-that, and stay.
+lives; a name keeps its first.  A path that raised a flag (``returned``) does not lead
+to what is done where it is not raised.  Names that hold numbers and fresh arrays have
+no need of that, and stay.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sct.analysis import dataflow
 from sct.arguments import parameter_names
 from sct.names import Names, used_names
 from sct.renaming import FUNCTIONS, Captured, rename
+from sct.templates import is_array_attribute
 
 # What makes a container: displays, and calls by these names.
 CONTAINERS = ("list", "dict", "tuple")
@@ -33,6 +35,13 @@ UNSEEN = (grammar.Probe, *grammar.WAYS)
 GIVEN = "given"
 # A binding: the statement, or `GIVEN`, and the name.
 Binding = tuple[object, str]
+# What flags are known to be on the way to some place, and a binding on such a way.
+Way = frozenset[tuple[str, bool]]
+Arrived = tuple[Binding, Way]
+# So many flags are followed: each of them may double the ways.
+MOST_FLAGS = 4
+# Stands for no name: the bindings that every way to a place has.
+ANY = ""
 
 
 def one_life_each(fn: gast.FunctionDef) -> gast.FunctionDef:
@@ -96,6 +105,8 @@ def _several(fn: gast.FunctionDef) -> set[str]:
         changed.update(grammar.mutates(stmt))
         if isinstance(stmt, gast.AugAssign):
             changed.update(grammar.writes(stmt))
+        for head in grammar.heads(stmt):
+            held.update(_read_by_word(head))
         if not isinstance(stmt, gast.Assign):
             continue
         if _makes_container(stmt.value) or _converts(stmt):
@@ -107,6 +118,20 @@ def _several(fn: gast.FunctionDef) -> set[str]:
     through = [g for g in groups if g & parts & changed]
     found = again & held.union(parts.intersection(set().union(*groups)), *through)
     return found - _hidden(fn) if found else found
+
+
+def _read_by_word(head: gast.AST) -> set[str]:
+    """The names whose parts are read as ``p.weights`` or ``p["weights"]``."""
+    found: set[str] = set()
+    for n in grammar.nodes(head):
+        if isinstance(n, gast.Attribute):
+            word = not is_array_attribute(n.attr)
+        else:
+            key = n.slice if isinstance(n, gast.Subscript) else None
+            word = isinstance(key, gast.Constant) and isinstance(key.value, str)
+        if word:
+            found.add(grammar.root(n))
+    return found
 
 
 def _makes_container(value: gast.AST) -> bool:
@@ -168,8 +193,10 @@ class _Lives:
             for n in grammar.writes(stmt):
                 if n in names:
                     self.bindings.append((stmt, n))
-        start = {b[1]: frozenset([b]) for b in given}
-        dataflow.Forward(self._across, _either).run(fn.body, start)
+        self._flags = _flags(fn)
+        every: Binding = (GIVEN, ANY)
+        start = {b[1]: frozenset([(b, Way())]) for b in [every, *given]}
+        dataflow.Forward(self._across, _either, self._assume).run(fn.body, start)
 
     def of(self, binding: Binding) -> Binding:
         """The life of a binding, which is known by one of its bindings."""
@@ -181,24 +208,57 @@ class _Lives:
         """The names that a statement reads, with their lives."""
         return [(n, self.of(b)) for n, b in self._read.get(stmt, {}).items()]
 
-    def _across(self, stmt: gast.AST, state: dict[str, frozenset[Binding]]) -> None:
+    def _across(self, stmt: gast.AST, state: dict[str, frozenset[Arrived]]) -> None:
         read = self._read.setdefault(stmt, {})
         for n in grammar.reads(stmt) & self.names:
-            for b in state.get(n, ()):
+            for b, _ in state.get(n, ()):
                 self._join(read.setdefault(n, b), b)
         for n in grammar.writes(stmt):
+            if n in self._flags:
+                now = (n, stmt.value.value)
+                for m, arrived in state.items():
+                    state[m] = frozenset((b, _with(way, now)) for b, way in arrived)
             if n not in self.names:
                 continue
             new = (stmt, n)
             if isinstance(stmt, gast.AugAssign):
-                for b in state.get(n, ()):
+                for b, _ in state.get(n, ()):
                     self._join(b, new)
-            state[n] = frozenset([new])
+            state[n] = frozenset((new, way) for _, way in state[ANY])
+
+    def _assume(self, test: gast.AST, holds: bool, state: dict) -> None:
+        """Leave out what arrives on ways where a flag is known to be otherwise."""
+        if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+            test, holds = test.operand, not holds
+        if not grammar.is_name(test) or test.id not in self._flags:
+            return
+        other = (test.id, not holds)
+        for n, arrived in state.items():
+            state[n] = frozenset((b, way) for b, way in arrived if other not in way)
 
     def _join(self, a: Binding, b: Binding) -> None:
         a, b = self.of(a), self.of(b)
         if a != b:
             self._parent[b] = a
+
+
+def _flags(fn: gast.FunctionDef) -> list[str]:
+    """The first names that are only ever bound to `True` and `False`."""
+    flags: dict[str, bool] = dict.fromkeys(parameter_names(fn), False)
+    for stmt in grammar.statements(fn.body):
+        value = getattr(stmt, "value", None)
+        plain = isinstance(stmt, gast.Assign) and isinstance(value, gast.Constant)
+        for n in grammar.writes(stmt):
+            flags[n] = flags.get(n, True) and plain and isinstance(value.value, bool)
+    unseen = grammar.outer_names(fn.body) | _hidden(fn)
+    return [n for n, is_flag in flags.items() if is_flag and n not in unseen][
+        :MOST_FLAGS
+    ]
+
+
+def _with(way: Way, now: tuple[str, bool]) -> Way:
+    """What is known on a way where a flag is set."""
+    return way - {(now[0], not now[1])} | {now}
 
 
 def _either(a: dict, b: dict) -> dict:

@@ -29,6 +29,7 @@ from sct.names import noun
 from sct.normalise import normalise
 from sct.operations import SOLVERS, BindError, Operation, bind_call, followed, unwrap
 from sct.questions import about_functions
+from sct.templates import is_array_attribute
 
 MAKERS = (
     *(list, tuple, dict, *templates.SPLITTING),
@@ -590,33 +591,6 @@ def _copied_from(names: set[str], bound, classify) -> set[str]:
 ITEMISED = (list, tuple, sum, np.array, np.asarray, *templates.OF_ITEMS.values())
 MEMBER = (gast.In, gast.NotIn)
 DICT_METHODS = {"items", "keys", "values", "get"}
-
-
-def is_array_attribute(attr: str) -> bool:
-    """Whether arrays have an attribute or method of this name."""
-    return (
-        attr in templates.METHODS
-        or attr in templates.PROPERTIES
-        or attr in templates.PROPERTIES_CONSTANT
-        or attr
-        in (
-            "real",
-            "imag",
-            "fill",
-            "flat",
-            "put",
-            "sort",
-            "partition",
-            "resize",
-            "setflags",
-            "view",
-            "tolist",
-            "conj",
-            "conjugate",
-            "any",
-            "all",
-        )
-    )
 
 
 @about_functions(Structures(set(), set()))

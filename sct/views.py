@@ -34,7 +34,8 @@ from sct.names import Names, noun
 from sct.operations import Operation
 from sct.refusals import PART
 from sct.sharing import Sharing
-from sct.structures import is_array_attribute
+from sct.stacks import resized
+from sct.templates import is_array_attribute
 
 # Functions that are methods of the same name, and how many arguments they have.
 ARGUMENTS = {np.reshape: 2, np.ravel: 1, np.transpose: 2, np.swapaxes: 3, np.squeeze: 2}
@@ -243,11 +244,11 @@ class _Paths:
             if name and self._names_element(stmt):
                 self.elements.add(name)
             elif name and self._is_element(stmt, name):
-                self.elements.add(name)
-                if isinstance(stmt.value.value, gast.Name):
-                    count = len(_indices(stmt.value))
-                    self.ranks.setdefault(stmt.value.value.id, set()).add(count)
-                    reads[id(stmt)] = stmt.value.value.id
+                self.elements.update(grammar.writes(stmt))
+                base, count = _whole(stmt.value)
+                if isinstance(base, gast.Name):
+                    self.ranks.setdefault(base.id, set()).add(count)
+                    reads[id(stmt)] = base.id
                 else:
                     self.moved.add(name)
         # The bindings of these arrays that such elements are taken of.
@@ -370,7 +371,9 @@ class _Paths:
         if not isinstance(value, gast.Subscript) or not isinstance(
             stmt.targets[0], gast.Name
         ):
-            return False
+            if keys or value is None or not isinstance(stmt.targets[0], gast.Tuple):
+                return False
+            return grammar.is_name(value) and all(map(self._alone, _lists(stmt)))
         kinds = (int, str) if keys else int
         return not any(
             isinstance(p, gast.Slice)
@@ -458,15 +461,32 @@ class _Paths:
         return ""
 
     def _is_element(self, stmt: gast.Assign, name: str) -> bool:
-        """Whether ``v = a[i, j]`` reads a number rather than names a row."""
-        if not isinstance(stmt.value, gast.Subscript):
-            return False
-        parts = _indices(stmt.value)
+        """Whether ``v = a[i, j]`` reads a number rather than names a row.
+
+        So does ``u, v = a``, or ``u, *rest = a``, which makes `rest` a new list.
+        """
         if not self._takes_element(stmt):
             return False
-        if len(parts) < self.axes.get(grammar.root(stmt.value), 0):
+        if _whole(stmt.value)[1] < self.axes.get(grammar.root(stmt.value), 0):
             return False
-        return not self._is_row(name, set()) and not self._only_added_to(name, set())
+        return not any(
+            self._is_row(n, set()) or self._only_added_to(n, set())
+            for n in set(grammar.writes(stmt)).difference(_lists(stmt))
+        )
+
+    def _alone(self, made: str) -> bool:
+        """Whether a list that is made here stays as it is, and has no second name."""
+        every = [*self.readers.get(made, ()), *self.definitions[made]]
+        for s in every:
+            value = getattr(s, "value", None)
+            if made in grammar.mutates(s) or resized(s) or self.flow.given(s)[1]:
+                return False
+            item = isinstance(value, gast.Subscript) and grammar.is_name(value.value)
+            if item and not isinstance(value.slice, gast.Slice):
+                continue
+            if isinstance(s, gast.Assign) and made in self.flow.into(value):
+                return False
+        return True
 
     def _is_row(self, name: str, seen: set[str]) -> bool:
         """Whether a name, or one that it is given to, is taken for an array."""
@@ -501,8 +521,17 @@ class _Paths:
         return {m for m in grammar.writes(stmt) if m in self.flow.seconds} - {name}
 
     def _names_element(self, stmt: gast.Assign) -> bool:
-        """Whether a statement is ``u = v``, and `v` a number that an array held."""
-        return grammar.is_name(stmt.value) and stmt.value.id in self.elements
+        """Whether a statement is ``u = v``, and `v` a number that an array held.
+
+        What is the greatest or least of such numbers is one of them.
+        """
+        if grammar.is_name(stmt.value):
+            return stmt.value.id in self.elements
+        if isinstance(stmt.value, gast.Call):
+            one = self.flow.classify(stmt.value).callee in (max, min)
+            shared = self.flow.into(stmt.value) & self.flow.seconds.keys()
+            return one and shared <= self.elements | self.flow.numbers
+        return False
 
     def _ranked(self, base: str, at: gast.AST) -> list[gast.AST]:
         """A check that the elements taken of an array are numbers, not rows."""
@@ -767,6 +796,19 @@ def _leads(place: gast.AST, path: gast.AST) -> bool:
             if a.slice.value != b.slice.value:
                 return False
     return True
+
+
+def _whole(value: gast.AST) -> tuple[gast.AST, int]:
+    """The array that an element is taken of, and by how many indices."""
+    if isinstance(value, gast.Subscript):
+        return value.value, len(_indices(value))
+    return value, 1
+
+
+def _lists(stmt: gast.Assign) -> list[str]:
+    """The `rest` of ``v, *rest = a``."""
+    targets = getattr(stmt.targets[0], "elts", ())
+    return [t.value.id for t in targets if isinstance(t, gast.Starred)]
 
 
 def _indices(part: gast.Subscript) -> list[gast.AST]:

@@ -259,6 +259,22 @@ def histogram(x):
 
 
 @kernel(draw(4, seed=1))
+def dict_of_keywords(x):
+    d = dict(scale=x[0], rows=np.outer(x, x))
+    d["rows"].ravel()[2:4] += d["scale"]
+    d["scale"] *= 2.0
+    d["rows"][0], d["rows"][1] = d["rows"][1].copy(), d["rows"][0].copy()
+    return d["scale"] * np.sum(d["rows"] ** 2)
+
+
+@kernel({"p": 0.7, "q": draw(2, 3, seed=2)})
+def one_of_what_is_spread(d):
+    scale = {**d, "p": np.sin(d["p"]), "s": d["p"]}["p"]
+    d["q"][1][2] = scale
+    return scale * np.sum(d["q"] ** 2)
+
+
+@kernel(draw(4, seed=1))
 def running_sums_in_a_dict(x):
     h = {"a": 0.0, "b": 0.0}
     for i in range(4):

@@ -139,3 +139,65 @@ def underscore_given(x, _=2.0):
 @pytest.mark.parametrize("f", [underscore_read_after_loops, underscore_given])
 def test_the_name_that_derivatives_throw_away_into(f):
     np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
+
+
+def list_where_it_returns_early(x):
+    b = x[1]
+    if x[0] > 0.5:
+        if x[1] > 5.0:
+            s = b * x[2]
+        else:
+            b = [b * 2.0, np.cos(x[2])]
+            return b[0] + sum(b)
+        s = s * 3.0
+    else:
+        s = x[0]
+    return b * s
+
+
+def list_in_a_loop_that_it_leaves(x):
+    b = x[1]
+    for i in range(3):
+        if x[i] > 1.0:
+            b = [b * x[i], x[0]]
+            return b[0] * b[1]
+        b = b * 0.5 + x[i]
+    return b
+
+
+@pytest.mark.parametrize(
+    "f", [list_where_it_returns_early, list_in_a_loop_that_it_leaves]
+)
+@pytest.mark.parametrize("x", [X, X + 5.0, 0.5 * X, X[::-1].copy()])
+def test_a_path_that_returns_does_not_lead_on(f, x):
+    np.testing.assert_allclose(sct.grad(f)(x), differences(f, x), rtol=1e-6)
+
+
+def test_a_flag_tells_lives_apart():
+    text = "t = x\nd = False\nif y:\n    t = [x]\n    s = t[0]\n    d = True\n"
+    body = text + "if not d:\n    s = t * x\nreturn s"
+    body = "".join(f"    {line}\n" for line in body.splitlines())
+    assert "t_2 = [x]" in lives(f"def f(x, y):\n{body}")
+    # Raised elsewhere as well, a flag says nothing of the path.
+    body = body.replace("    if y:\n", "    if x:\n        d = True\n    if y:\n")
+    body = body.replace("        d = True\n    if not", "    if not")
+    assert "t_2" not in lives(f"def f(x, y):\n{body}")
+
+
+def unpacked_and_looped(x):
+    pair = (Pair(x[0], x), x[1])
+    first, scale = pair
+    s = first.number * scale
+    for first in np.outer(x, x):
+        s = s + np.sum(first) * scale
+    return s
+
+
+class Pair:
+    def __init__(self, number, array):
+        self.number, self.array = number, array
+
+
+def test_an_object_and_then_a_row():
+    f = unpacked_and_looped
+    np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)

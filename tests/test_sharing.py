@@ -579,3 +579,62 @@ def elements_exchanged_beside_a_view(v):
 def test_a_slice_beside_an_element_says_nothing_of_rows():
     f = elements_exchanged_beside_a_view
     np.testing.assert_allclose(sct.grad(f)(X.copy()), differences(f, X), rtol=1e-6)
+
+
+def unpacked_and_written(c):
+    x, y, z = c
+    c[1] = x * y
+    return np.sum(c) * y + z
+
+
+def unpacked_rest_and_written(c):
+    first, *rest = c
+    c[1] = first * c[2]
+    s = c[1]
+    for v in rest:
+        s = s + v * c[1] * v
+    return s * first
+
+
+def rest_of_an_array_of_known_rank(c):
+    c[1] = c[0] * c[1]
+    first, *rest = c
+    s = 0.0
+    for v in rest:
+        s = s + v * v
+    return first * s * c[1]
+
+
+def rest_of_a_pair(c):
+    _, *rest = c[0], c[1]
+    s = 0.0
+    for v in rest:
+        s = s + v * v
+    return s * c[2]
+
+
+def greatest_of_elements(c):
+    most = max(c[0], c[1], c[2])
+    c[1] *= 2.0
+    return most * np.sum(c)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        unpacked_and_written,
+        unpacked_rest_and_written,
+        rest_of_an_array_of_known_rank,
+        rest_of_a_pair,
+        greatest_of_elements,
+    ],
+)
+def test_elements_that_have_names_when_the_array_is_written_into(f):
+    np.testing.assert_allclose(
+        sct.grad(f)(X.copy()), differences(f, X.copy()), rtol=1e-6
+    )
+
+
+def test_rows_that_have_names_are_not_taken_for_numbers():
+    with pytest.raises(sct.ArgumentError, match="taken for numbers"):
+        sct.vjp(unpacked_and_written)(np.ones((3, 2)), out_bar=1.0)

@@ -57,14 +57,18 @@ class Forward:
         the head of a compound one (a loop's target).
     meet : callable
         ``meet(a, b)`` gives the state where two paths join.
+    assume : callable, optional
+        ``assume(test, holds, state)`` updates `state` at the start of an arm: the
+        test of its ``if`` holds there, or does not.
     """
 
     def __init__(
         self,
         transfer: Callable[[gast.AST, State], None],
         meet: Callable[[State, State], State],
+        assume: Callable[[gast.AST, bool, State], None] = lambda *facts: None,
     ):
-        self.transfer, self.meet = transfer, meet
+        self.transfer, self.meet, self.assume = transfer, meet, assume
         self.points: dict[Point, State] = {}
         self._breaks: list[list[State]] = []
 
@@ -95,6 +99,8 @@ class Forward:
         if isinstance(stmt, gast.If):
             self.transfer(stmt, state)
             other = state.copy()
+            self.assume(stmt.test, True, state)
+            self.assume(stmt.test, False, other)
             state = self._meet(self.run(stmt.body, state), self.run(stmt.orelse, other))
         elif isinstance(stmt, gast.With):
             self.transfer(stmt, state)

@@ -580,9 +580,21 @@ def _checked(op: Operation, state: dict[str, Fact]) -> dict[str, Fact]:
 def _unpacked(stmt: gast.Assign, names: list[str], value: Fact) -> dict[str, Fact]:
     if any(isinstance(r, tuple) and r[0] == "shape" for r in value.shape):
         return {n: INTEGER for n in names}
+    rest = {t.value.id for t in stmt.targets[0].elts if isinstance(t, gast.Starred)}
+    if rest:
+        # What is left over is a list, whatever its items are.
+        items = _unpacked_items(stmt, [n for n in names if n not in rest], value)
+        return items | {n: unknown(("name", n, id(stmt))) for n in rest}
     results = [r for r in value.shape if isinstance(r, tuple) and r[0] == "row"]
     if len(value.shape) == 1 and results and len(results[0][1]) == len(names):
         return {n: Fact(s) for n, s in zip(names, results[0][1], strict=True)}
+    return _unpacked_items(stmt, names, value)
+
+
+def _unpacked_items(
+    stmt: gast.Assign, names: list[str], value: Fact
+) -> dict[str, Fact]:
+    """What is known of items of one value, whichever they are."""
     rank = None if value.rank is None else value.rank - 1
     if rank == 0:
         return {n: NUMBER for n in names}

@@ -33,7 +33,13 @@ from . import (  # noqa: F401
 from . import elementwise as _elementwise  # noqa: F401
 from .choices import OF_ITEMS
 from .joining import JOINING, SPLITTING, SPLITTING_HELPERS
-from .methods import FOLDS, METHODS, PROPERTIES, PROPERTIES_CONSTANT
+from .methods import (
+    FOLDS,
+    METHODS,
+    PROPERTIES,
+    PROPERTIES_CONSTANT,
+    is_array_attribute,
+)
 from .operators import OPERATORS
 
 from .written import WRITTEN  # isort: skip
@@ -67,6 +73,7 @@ __all__ = [
     "adjoint",
     "elementwise",
     "given",
+    "is_array_attribute",
     "is_square",
     "lookup",
     "nearer",

@@ -54,3 +54,12 @@ FOLDS: dict[tuple[object, str], object] = {
     **METHODS_OF_UFUNCS,
 }
 """Function that a method of a ufunc is, along the first axis unless told otherwise."""
+
+# What else arrays have, which is no function of them alone.
+OTHERS = frozenset({"fill", "flat", "partition", "put", "resize", "setflags", "sort"})
+
+
+def is_array_attribute(attr: str) -> bool:
+    """Whether arrays have an attribute or method of this name."""
+    known = (METHODS, PROPERTIES, PROPERTIES_CONSTANT, OTHERS)
+    return any(attr in names for names in known)
