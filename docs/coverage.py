@@ -318,14 +318,19 @@ def measured(tool, calls: list[str]) -> dict[str, object]:
 
 
 def measure(name: str, only: list[str]) -> None:
-    """Measure a tool on all names, or on some, and keep what is found."""
+    """Measure a tool on all names, or on some, and keep what is found at once."""
     tool = {"sct": Sct, "autograd": Autograd, "jax": Jax}[name](space_of(name))
+    for _, n, calls in names():
+        if not only or n in only:
+            keep(name, n, measured(tool, calls))
+
+
+def keep(tool: str, name: str, found: dict[str, object]) -> None:
+    """Write what a tool does with a name; names are kept in the order of the list."""
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
-    before = data.get(name, {})
-    data[name] = {
-        n: before[n] if only and n not in only else measured(tool, calls)
-        for _, n, calls in names()
-    }
+    rows = {**data.get(tool, {}), name: found}
+    data[tool] = {n: rows[n] for _, n, _ in names() if n in rows}
+    data = {t: data[t] for t in TOOLS if t in data}
     DATA.write_text(text_of(data), encoding="utf-8")
 
 
@@ -342,8 +347,9 @@ MARKS = {"yes": "✓", "no": "", "wrong": "wrong", "-": "–"}
 
 
 def page(data: dict) -> str:
-    """The text of coverage.md."""
+    """The text of coverage.md: of the tools that all names were measured of."""
     listed = list(names())
+    data = {t: rows for t, rows in data.items() if len(rows) == len(listed)}
     lines = [INTRODUCTION, totals(data, listed)]
     for priority in ("must", "should", "nice"):
         lines += [f"\n## {TITLES[priority]}\n", head(data)]

@@ -20,6 +20,7 @@ hands back stands for an array full of it.  `Fact.shape` of the adjoint says so,
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import replace
 
 import gast
@@ -78,11 +79,11 @@ class Adjoints:
         self.numeric = {
             n
             for op in context.operations.values()
-            if op.kind == "rule" and "place" not in op.arguments
-            if op.callee not in OF_ITEMS
-            for n in op.operands
+            for n in _numeric_operands(op)
             if n not in context.structures
         }
+        # Statement → the names it binds that are numbers or arrays on every path.
+        self.certain = _certainly_numeric(context.fn, context.operations, self.numeric)
         self.bar_names: dict[str, str] = {}
         # What later adjoints read, by the names that hold it here.
         self.wanted: set[str] = set()
@@ -351,6 +352,44 @@ def _bound_once(fn: gast.FunctionDef) -> set[str]:
             count[n] = count.get(n, 0) + 1
     straight = {n for s in fn.body for n in grammar.writes(s)}
     return {n for n, times in count.items() if times == 1 and n in straight}
+
+
+def _numeric_operands(op: Operation) -> tuple[str, ...]:
+    """What an operation reads as numbers or arrays."""
+    if op.kind != "rule" or "place" in op.arguments or op.callee in OF_ITEMS:
+        return ()
+    return op.operands
+
+
+def _certainly_numeric(
+    fn: gast.FunctionDef,
+    operations: Mapping[gast.AST, Operation],
+    numeric: set[str],
+) -> dict[gast.AST, set[str]]:
+    """Statement → the names, of those `numeric`, that it binds to nothing else.
+
+    These are read as numbers or arrays on every path that follows, if a loop takes
+    any turn.
+    """
+    found: dict[gast.AST, set[str]] = {}
+
+    def walk(body: list[gast.AST], read: set[str]) -> set[str]:
+        """What is read in a block or behind it, from what is `read` behind it."""
+        for stmt in reversed(body):
+            bound = set(grammar.writes(stmt))
+            if isinstance(stmt, gast.If):
+                read = walk(stmt.body, read) & walk(stmt.orelse, read)
+            else:
+                found[stmt] = bound & read & numeric
+                read = read - bound
+                for inner in grammar.blocks(stmt):
+                    read = walk(inner, read)
+            if stmt in operations:
+                read = read | set(_numeric_operands(operations[stmt]))
+        return read
+
+    walk(fn.body, set())
+    return found
 
 
 def _raises(body: list[gast.AST]) -> bool:
@@ -978,8 +1017,10 @@ class _Line:
         target = _renamed_root(place, bar, gast.Store())
         part = part or self._part_name()
         unsure = part in owner.loose
-        if unsure or name in self.context.structures and part not in owner.numeric:
-            # What may be a container itself is added part by part.
+        numeric = part in owner.certain.get(self.step.stmt, ())
+        if unsure or name in self.context.structures and not numeric:
+            # What may be a container itself is added part by part; and what nobody
+            # reads may be None.
             old = _renamed_root(place, bar, gast.Load())
             self.emit(target, grammar.call(owner._helper("added"), old, value))
         elif (

@@ -34,7 +34,7 @@ from sct.arguments import parameter_names
 from sct.context import Context
 from sct.errors import SctError, unsupported
 from sct.operations import BindError, Operation, atoms
-from sct.refusals import BLIND, SCALED, UNTANGENT, held_constant, refusal, unfit
+from sct.refusals import BLIND, UNTANGENT, held_constant, refusal, unfit
 from sct.sharing import looks_into
 from sct.stacks import resized
 from sct.templates import Rule
@@ -515,36 +515,45 @@ class _Line:
         value = stmt.value.right if isinstance(stmt, gast.Assign) else stmt.value
         old = grammar.clone(place)
         old.ctx = gast.Load()
+        whole = gast.BinOp(old, op, grammar.clone(value))
         primal = self._augmented(place, op, value)
-        lead: list[gast.AST] = []
-        added = None
+        scales = isinstance(op, (gast.Mult, gast.Div, gast.MatMult))
+        dot = grammar.clone(target)
+        dot.ctx = gast.Load()
+        # A name may be a number's or an array's; a place can be stored into.
+        if not scales and not grammar.is_name(place):
+            made = self._changed_by(whole, 0, dot)
+            if moving is not None:
+                moved = self._changed_by(whole, 1, self._item(moving))
+                made = gast.BinOp(made, gast.Add(), moved)
+            return [*self.lead, grammar.assign(target, made, stmt), primal]
+        held = self.owner._fresh("moved_dot")
         if moving is not None:
-            dot = grammar.name(self.owner.dot(moving.id))
-            if isinstance(op, gast.Mult):
-                added = gast.BinOp(old, gast.Mult(), dot)
-            elif isinstance(op, gast.Div):
-                over = gast.BinOp(
-                    grammar.clone(value), gast.Mult(), grammar.clone(value)
-                )
-                scaled = gast.BinOp(old, gast.Mult(), dot)
-                added = gast.UnaryOp(gast.USub(), gast.BinOp(scaled, gast.Div(), over))
-            else:
-                raise unsupported(self.context.source, stmt, "this assignment", *SCALED)
-            held = self.owner._fresh("moved_dot")
-            lead.append(grammar.assign(held, added, stmt))
-            added = grammar.name(held)
-        if isinstance(op, (gast.Mult, gast.Div)):
-            lead.append(self._augmented(target, op, value))
-        elif isinstance(op, gast.Pow):
-            less = gast.BinOp(grammar.clone(value), gast.Sub(), grammar.constant(1))
-            power = gast.BinOp(old, gast.Pow(), less)
-            slope = gast.BinOp(grammar.clone(value), gast.Mult(), power)
-            lead.append(self._augmented(target, gast.Mult(), slope))
-        elif not isinstance(op, gast.Mod):
-            raise unsupported(self.context.source, stmt, "this assignment", *SCALED)
-        if added is not None:
-            lead.append(self._augmented(target, gast.Add(), added))
-        return [*lead, primal]
+            moved = self._changed_by(whole, 1, self._item(moving))
+            self.lead.append(grammar.assign(held, moved, stmt))
+        if scales:
+            self.lead.append(self._augmented(target, op, value))
+        else:
+            slope = self._changed_by(whole, 0, grammar.constant(1.0))
+            self.lead.append(self._augmented(target, gast.Mult(), slope))
+        if moving is not None:
+            self.lead.append(self._augmented(target, gast.Add(), grammar.name(held)))
+        return [*self.lead, primal]
+
+    def _changed_by(self, whole: gast.BinOp, k: int, dot: gast.AST) -> gast.AST:
+        """What the change `dot` of an operand adds to the tangent of an operation."""
+        op = self.context.inference.operation(whole)
+        if op.rule.kind == "zero":
+            return grammar.constant(0.0)
+        if _is_linear(op):
+            changed = {id((whole.left, whole.right)[k]): dot}
+            return _replaced(whole, changed)
+        own = templates.tangent_of(op.callee)
+        dots = {f"{p}_dot": grammar.constant(0.0) for p in op.rule.wrt}
+        wanted = op.rule.wrt[k]
+        values = {**op.arguments, "out": whole, **dots, f"{wanted}_dot": dot}
+        (made,) = self._text(own or op.rule, {**values, "out_bar": dot}, {wanted})
+        return made
 
     # -- calls ---------------------------------------------------------------------
     def _call(self) -> list[gast.AST]:
@@ -619,10 +628,14 @@ class _Line:
             values.update({f"{p}_dot": given.get(p) or zero for p in rule.wrt})
         else:
             values["out_bar"] = self._dots_of(op.arguments[wanted[0]])
+        return self._text(rule, values, set(wanted))
+
+    def _text(self, rule: Rule, values: dict, wanted: set[str]) -> list[gast.AST]:
+        """The text of a rule, for what is `wanted` of it."""
         statements, expressions = inline.instantiate(
             rule,
             values,
-            set(wanted),
+            wanted,
             rank=lambda node: self.context.inference.fact(node, self.before).rank,
             is_complex=self.context.may_be_complex,
             is_square=lambda node: self.context.squared(node, self.stmt),

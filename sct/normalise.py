@@ -35,6 +35,7 @@ from sct.parse import Source, parse
 from sct.questions import about_functions
 from sct.renaming import own_names
 from sct.resolve import MISSING, Scope
+from sct.selections import with_selections
 
 # The functions of the public API that give derivatives.
 OPERATORS = {
@@ -200,6 +201,7 @@ def flattened(function: types.FunctionType) -> Flat:
         is_operator,
         needs_writing_out,
     )
+    plain = with_selections(plain, is_builtin, scope.resolve)
     fn = one_life_each(flat(with_generators(plain, is_builtin)))
     return Flat(source, fn, around, _parameters_known(fn, function, scope))
 

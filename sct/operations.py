@@ -8,6 +8,7 @@ nothing later looks at spellings such as ``np.sum`` or ``x.sum``.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import operator
@@ -254,8 +255,8 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
             return Operation("pop", value, (owner.id,))
         if value.func.attr == "copy" and not args:
             return Operation("copy", value, (owner.id,))
-    if callee is runtime.copied:
-        return Operation("copy", value, (grammar.root(args[0]),))
+    if callee in (runtime.copied, copy.deepcopy) and grammar.is_name(args[0]):
+        return Operation("copy", value, (args[0].id,), callee=callee)
     if callee is MISSING and isinstance(value.func, gast.Attribute):
         # A method of something computed here: an array's, if a derivative is asked for.
         method = templates.METHODS.get(value.func.attr)

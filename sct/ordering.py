@@ -97,8 +97,10 @@ class _Ordering:
         word = self.is_builtin(value.func)
         given = {k.arg for k in value.keywords}
         if word in ("sorted", "max", "min"):
-            items = len(value.args) == 1 and is_name(value.args[0])
-            if not items or value.args[0].id in self.orders:
+            items = value.args[0] if len(value.args) == 1 else None
+            if not isinstance(items, (gast.Name, gast.List, gast.Tuple)):
+                return False
+            if is_name(items) and items.id in self.orders:
                 return False
             key = next((k.value for k in value.keywords if k.arg == "key"), None)
             if isinstance(key, gast.Attribute):
@@ -117,8 +119,11 @@ class _Ordering:
         if word is None:
             return self.folded(target, value)
         keywords = {k.arg: k.value for k in value.keywords}
-        items, lead = value.args[0].id, []
-        if word == "sorted":
+        items, lead = getattr(value.args[0], "id", ""), []
+        if not items:
+            items = self.names.fresh("items")
+            lead.append(assign(items, value.args[0]))
+        elif word == "sorted":
             # A set or the keys of a dict have no index.
             items = self.names.fresh("items")
             lead.append(assign(items, call("list", value.args[0])))

@@ -91,10 +91,6 @@ INTEGERS = (
     "the array holds integers, and what is stored there is cut to one",
     "Make it an array of floats: `np.zeros(n)`.",
 )
-SCALED = (
-    "it changes an array in place in a way that its tangent does not follow",
-    "Write `x = x ** y` in its place, or `x[i] = x[i] @ y`.",
-)
 WRITES = (
     "the function may write into an array or container that it is given",
     "Let it return the new value instead, or give it a rule with `sct.adjoint`.",

@@ -40,6 +40,42 @@ def kaiser(M, beta):
     return np.i0(beta * np.sqrt(1.0 - place**2)) / np.i0(beta)
 
 
+def cov(
+    m,
+    y=None,
+    rowvar=True,
+    bias=False,
+    ddof=None,
+    fweights=None,
+    aweights=None,
+    *,
+    dtype=None,
+):
+    """Return ``np.cov(m, y, ...)``."""
+    rows = np.atleast_2d(np.asarray(m))
+    if not rowvar and np.ndim(m) != 1:
+        rows = rows.T
+    if y is not None:
+        more = np.atleast_2d(np.asarray(y))
+        if not rowvar and len(more) != 1:
+            more = more.T
+        rows = np.concatenate((rows, more))
+    rows = rows.astype(np.result_type(rows, np.float64) if dtype is None else dtype)
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    if fweights is None and aweights is None:
+        rows = rows - np.mean(rows, axis=1, keepdims=True)
+        return np.squeeze(rows @ np.conj(rows.T) / max(rows.shape[1] - ddof, 0))
+    if aweights is None:
+        w = np.asarray(fweights)
+        freedom = np.sum(w) - ddof
+    else:
+        w = np.asarray(aweights) if fweights is None else fweights * aweights
+        freedom = np.sum(w) - ddof * np.sum(w * aweights) / np.sum(w)
+    rows = rows - np.average(rows, axis=1, weights=w)[:, None]
+    made = (rows * w) @ np.conj(rows.T) / np.maximum(freedom, 0.0)
+    return np.squeeze(made.astype(rows.dtype))
+
+
 def corrcoef(x, y=None, rowvar=True):
     """Return ``np.corrcoef(x, y, rowvar)``."""
     c = np.cov(x, y, rowvar)

@@ -43,6 +43,7 @@ OF_FIRST = {
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.squeeze,
     np.expand_dims, np.broadcast_to, np.diagonal, np.flip,
 }  # fmt: skip
+DISPLAYS = (gast.List, gast.Tuple, gast.Dict, gast.Set)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 # Name → the names that may refer to the same array.
 Shared = dict[str, frozenset[str]]
@@ -292,6 +293,21 @@ class Sharing:
             if root in self.containers:
                 return root, self.into(value)
         return "", set()
+
+    def filled(self, stmt: gast.AST) -> set[str]:
+        """The names that a container to which a statement adds may go by.
+
+        One that is made here goes by none of the names of what it holds.
+        """
+        container, given = self.given(stmt)
+        if not given:
+            return set()
+        path = stmt.value.func if isinstance(stmt, gast.Expr) else stmt.targets[0]
+        made = [getattr(d, "value", d) for d in self.where.definitions[container]]
+        if made and grammar.is_name(path.value, container):
+            if all(isinstance(v, DISPLAYS) or self.is_new(v) for v in made):
+                return {container}
+        return {container, *self.final.get(container, ())}
 
     def _repeats(self, value: gast.AST, into: set[str], state) -> bool:
         """Whether a container made here may hold one array twice."""
@@ -596,13 +612,7 @@ def writes_into(function: types.FunctionType) -> bool:
         flow = _flow_of(function)
     except SctError:
         return False
-    filled = {
-        m
-        for s in grammar.statements(flow.body)
-        for container, given in [flow.given(s)]
-        if given
-        for m in (container, *flow.final.get(container, ()))
-    }
+    filled = {n for s in grammar.statements(flow.body) for n in flow.filled(s)}
     return bool(flow.copied or filled & set(flow.parameters))
 
 

@@ -755,6 +755,27 @@ def smaller_operands(x):
     return np.sum(a**2)
 
 
+@case(np.array([1.3, 1.7, 2.1]), np.array([0.6, -0.8, 1.4]))
+def powers_and_remainders(x, y):
+    x **= y
+    z = x + y * y
+    z[0] **= x[1]
+    z[1:] %= x[:2]
+    z %= 0.7 + y * y
+    w = x + z
+    w //= 9.0
+    return np.sum(x * y + z + w)
+
+
+@case(draw(3, 3), draw(3, 3))
+def products_of_matrices(a, b):
+    c = a * a
+    c @= b
+    d = np.stack([c, a])
+    d[1] @= c
+    return np.sum(c * d[1] * d[0])
+
+
 @case(draw(3, 4))
 def out_into_views(a):
     np.add(a[0], a[1], out=a[1])

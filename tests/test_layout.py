@@ -35,6 +35,7 @@ hoist attempts
 exits
 iterate
 parse resolve backends
+selections
 classes
 control
 hooks outline

@@ -570,17 +570,6 @@ ROWS = [
         """,
     ),
     row(
-        "raised in place to an active power",
-        "in place in a way that its tangent does not follow",
-        """
-        mode = sct.jvp
-        def f(x):
-            a = np.full(2, 2.0)
-            «a[0] **= x»
-            return a[0]
-        """,
-    ),
-    row(
         "rule without a tangent",
         "it has none for tangents",
         """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import itertools
 import math
@@ -151,12 +152,39 @@ def parameters(p):
     return np.sum(hidden**2) * p["b"]
 
 
+def covariances(x):
+    return np.sum(np.cov(x) ** 2) + np.sum(np.corrcoef(x, rowvar=False) ** 3)
+
+
+def spread_out(x):
+    a, b = np.broadcast_arrays(x[:, None], x)
+    return np.sum(a * b * b)
+
+
+def folded(x: float) -> float:
+    return functools.reduce(lambda a, b: a * b + a, [x, x * x, x])
+
+
+def part_that_may_be_none(x):
+    def parts(x, more):
+        return x * x, x**3 if more else None
+
+    a, b = parts(x, False)
+    c, d = parts(x, True)
+    return np.sum(a * c * d) if b is None else np.sum(b)
+
+
+def pairs(x):
+    return sum(a * b * b for a, b in itertools.combinations(x, 2))
+
+
 SCALARS = [
     (polynomial, (0.7,)),
     (newton, (2.0,)),
     (iterated, (0.7,)),
     (left_early, (1.3,)),
     (recursive, (1.3,)),
+    (folded, (0.7,)),
 ]
 ARRAYS = [
     (soft_maximum, (draw(4),)),
@@ -165,6 +193,10 @@ ARRAYS = [
     (by_elements, (draw(4),)),
     (through_views, (draw(2, 2),)),
     (parameters, ({"w": draw(3), "b": 0.7},)),
+    (covariances, (draw(2, 3),)),
+    (spread_out, (draw(3),)),
+    (part_that_may_be_none, (draw(3),)),
+    (pairs, (draw(3),)),
 ]
 
 

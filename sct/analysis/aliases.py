@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 
 import gast
@@ -25,7 +26,8 @@ FRESH = {
     np.nanpercentile, np.nancumsum, np.nancumprod, np.diagflat,
     np.pad, np.sort, np.take, np.take_along_axis, np.tril, np.triu, np.empty,
     np.empty_like, np.ndarray.item, operator.matmul, divmod, sum,
-    int, runtime.zero_like, runtime.zero_structure, runtime.broadcast_like,
+    int, copy.deepcopy, runtime.zero_like, runtime.zero_structure,
+    runtime.broadcast_like,
     runtime_rules.scatter,
     runtime_rules.product_of_others, runtime_rules.cumprod_adjoint,
     runtime_rules.matmul_adjoint_a, runtime_rules.matmul_adjoint_b,

@@ -14,7 +14,7 @@ from sct import runtime_written as written
 WRITTEN: dict[object, object] = {
     getattr(np, name): getattr(written, name)
     for name in (
-        *("logspace", "geomspace", "kaiser", "corrcoef", "interp"),
+        *("logspace", "geomspace", "kaiser", "cov", "corrcoef", "interp"),
         *("polyadd", "polysub", "polymul", "polyder", "polyint", "polydiv", "poly"),
         "polyfit",
     )
