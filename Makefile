@@ -50,6 +50,7 @@ format: .venv/.test  ## let ruff sort imports and format
 
 bench: .venv/.bench  ## gradients against hand-written ones, autograd, JAX (ARGS="--quick")
 	$(BIN)/python benchmarks/bench.py $(ARGS)
+	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/transform_time.py
 
 examples: .venv/.test  ## write generated_examples/ and the generated parts of docs/ again

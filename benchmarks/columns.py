@@ -10,6 +10,8 @@ autograd   HIPS autograd: the program as written where it can, else the rewrite 
            autograd_programs.py, noted "rw"
 jax        jit(grad) of the version in jax_programs.py, 64 bit; jax:X, other versions
 torch      eager PyTorch, a few programs
+jvp        the value and a tangent by sct.jvp, to be compared with primal
+hvp        the product of the Hessian and a vector by sct.hvp, to be compared with sct
 nb         numba.njit of a hand-written gradient in loops; nb:X, other ones
 sct+nb     numba.njit of the gradient that sct emitted
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -29,7 +32,7 @@ import programs
 
 import sct
 
-DEFAULT = ("primal", "hand", "sct", "autograd", "jax", "torch")
+DEFAULT = ("primal", "hand", "sct", "jvp", "hvp", "autograd", "jax", "torch")
 
 
 @dataclass
@@ -108,6 +111,8 @@ class Columns:
         for label, gradient in p.alts.items():
             yield f"hand:{label}", lambda a, g=gradient: Run(lambda: g(*a), arrays)
         yield "sct", lambda a: self._sct(p, a)
+        yield "jvp", lambda a: self._product(p, a, sct.jvp)
+        yield "hvp", lambda a: self._product(p, a, sct.hvp)
         if self.autograd:
             yield "autograd", lambda a: self._autograd(p, a)
         if self.jax and p.name in self.jax_programs.FNS:
@@ -130,6 +135,24 @@ class Columns:
         key = "sct", p.name
         gradient = self._once(key, lambda: sct.grad(p.fn, wrt=p.wrt))
         return Run(lambda: gradient(*args), arrays)
+
+    def _product(self, p, args, operator):
+        """A derivative along a direction, the same for both operators."""
+        made = self._once((operator, p.name), lambda: operator(p.fn, wrt=p.wrt))
+        rng = np.random.default_rng(0)
+        along = tuple(
+            rng.standard_normal(args[i].shape)
+            if isinstance(args[i], np.ndarray)
+            else float(rng.standard_normal())
+            for i in p.wrt
+        )
+        if operator is sct.hvp:
+            directions = {"v": along}
+        else:
+            parameters = list(inspect.signature(p.fn).parameters)
+            words = [f"{parameters[i]}_dot" for i in p.wrt]
+            directions = dict(zip(words, along, strict=True))
+        return Run(lambda: made(*args, **directions))
 
     def _sct_numba(self, p, args):
         key = "sct+nb", p.name

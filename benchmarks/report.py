@@ -10,6 +10,8 @@ import math
 import statistics
 
 TOLERANCE = 1e-8  # of the largest element
+# What the time of a column is a multiple of, where not of `hand`.
+BASES = {"jvp": "primal", "hvp": "sct"}
 
 
 def wrong(cell: dict) -> bool:
@@ -25,8 +27,9 @@ def for_people(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} us"
 
 
-def ratio(row: dict[str, dict], label: str, base: str = "hand") -> float | None:
-    """How many times the base's median a column takes, where both were measured."""
+def ratio(row: dict[str, dict], label: str) -> float | None:
+    """How many times its base's median a column takes, where both were measured."""
+    base = BASES.get(label, "hand")
     if not all(row.get(c, {}).get("seconds") for c in (label, base)):
         return None
     top, bottom = (statistics.median(row[c]["seconds"]) for c in (label, base))
@@ -34,7 +37,7 @@ def ratio(row: dict[str, dict], label: str, base: str = "hand") -> float | None:
 
 
 def cell_text(row: dict[str, dict], label: str) -> str:
-    """One cell of the table: times for `primal` and `hand`, else multiples of hand."""
+    """One cell of the table: times for `primal` and `hand`, else multiples."""
     cell = row.get(label)
     if cell is None:
         return ""
@@ -80,8 +83,9 @@ def print_summary(results: dict[str, dict]) -> None:
             continue
         mean = math.exp(statistics.fmean(map(math.log, ratios.values())))
         worst = max(ratios, key=ratios.get)
+        base = BASES.get(label, "hand")
         print(
-            f"{label}/hand: geometric mean {mean:.3f} over {len(ratios)}, "
+            f"{label}/{base}: geometric mean {mean:.3f} over {len(ratios)}, "
             f"worst {ratios[worst]:.2f} ({worst})"
         )
 

@@ -416,6 +416,7 @@ class Differentiation:
         )
         self.wide = both.wide
         scalars = scalars | both.numbers
+        self.summed = set()
         self.settled = {b for n, b in both.names.items() if n not in self.temporary}
         self.structured = {b for n, b in both.names.items() if n in self.structures.all}
         self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
@@ -436,6 +437,12 @@ class Differentiation:
             self.exact,
         )
         self.wide = set()
+        self.summed = {
+            (name, line)
+            for n, line in prepared.augmented
+            for name in (n, dots.get(n, n))
+            if name not in (*self.seeds.values(), *parameter_names(self.fn))
+        }
         self.temporary.update(self.seeds.values())
         self.settled = {d for n, d in dots.items() if n not in self.temporary}
         self.scalars = scalars | {dots[n] for n in scalars if n in dots}
@@ -795,7 +802,9 @@ class Differentiation:
         if not self.program.optimize:
             return fn
         fn = optimize(fn, facts)
-        fn = polish.polish(fn, facts, self.wide, self.settled, self.augmented)
+        fn = polish.polish(
+            fn, facts, self.wide, self.settled, self.augmented, self.summed
+        )
         return polish.unshared(fn, facts, self.structured)
 
 

@@ -101,6 +101,8 @@ class _Tangents:
         if exact:
             changed |= grammar.names_read(context.fn.body[-1])
         self.changed = changed.union(*[groups.get(n, ()) for n in changed])
+        # What is added to, and seen by no other name meanwhile.
+        self.added = {n for s in in_place for n in grammar.writes(s)} - self.changed
         # Of these statements other names see the effect.
         self.in_place = {s for s in in_place if added.issuperset(grammar.writes(s))}
         active = {n for found in context.activity.targets.values() for n in found}
@@ -323,6 +325,10 @@ class _Line:
             value = grammar.constant(0.0)
         elif alone and op.callee in ZEROS and not _has_dtype(op):
             value = grammar.clone(op.node)
+            if name in self.owner.added:
+                # Not the same zeros as the primal's.
+                numpy = self.context.use("module", "numpy")
+                value = grammar.call(f"{numpy}.zeros_like", grammar.name(name))
         else:
             value = self.owner.zero(grammar.name(name), self.after)
         return grammar.assign(self.owner.dot(name), value, self.stmt)
@@ -599,7 +605,7 @@ class _Line:
         parts = []
         for p in wanted:
             parts += self._instance(op.rule, [p])
-        return self._spread(self._cut(self._sum(parts)))
+        return self._spread(self._sum(parts))
 
     def _cut(self, tangent: gast.AST) -> gast.AST:
         """A tangent, 0 where it is an infinity that comes to nothing."""
@@ -705,6 +711,10 @@ class _Line:
         if result is not None and found.shape in (result.shape, result.raw):
             return tangent
         if result is None and len(self._operands()) == 1:
+            return tangent
+        given = [grammar.names_read(a) for a in self.op.arguments.values()]
+        if set().union(*given) <= self.active:
+            # The tangents of all operands together have the shape of their primals.
             return tangent
         return self.owner._helper(
             "broadcast_like", tangent, grammar.name(self.result or name)

@@ -33,6 +33,7 @@ def polish(
     wide: set[str],
     settled: set[str],
     augmented: set,
+    summed: set,
 ) -> gast.FunctionDef:
     """Rewrite the statements of a derivative as a person would type them.
 
@@ -48,6 +49,9 @@ def polish(
         The names that stay as they are.
     augmented : set of (str, int)
         Name and line of the user's statements that were written ``x += e``.
+    summed : set of (str, int)
+        Those among them, and their tangents, that may be so again where nobody else
+        sees the array.
 
     Returns
     -------
@@ -55,13 +59,16 @@ def polish(
     """
     fn = grammar.clone(fn)
     fn = renamed(fn, facts, settled)
-    owned = _owned(fn, facts, wide)
+    alone = _owned(fn, facts, wide | {n for n, _ in summed})
+    owned = alone & wide
     numbers = facts.scalar - _lent(fn)
     own = numbers & facts.temporary | owned
 
     def added(stmt: gast.AST) -> bool:
         name = stmt.targets[0].id
-        return name in own or name in numbers and (name, stmt.lineno) in augmented
+        place = name, stmt.lineno
+        as_written = name in numbers and place in augmented
+        return name in own or as_written or name in alone and place in summed
 
     fn.body = _block(fn.body, added)
     return fn

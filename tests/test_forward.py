@@ -108,3 +108,66 @@ def test_construct(f, args):
     wrt = tuple(i for i, x in enumerate(args) if leaves(x))
     if isinstance(f(*copy.deepcopy(args)), (float, np.floating)):
         check(f, args, wrt[:1])
+
+
+def summed_in_place(x, w):
+    out = np.zeros(3)
+    for i in range(2):
+        out += x[i] * w
+    out += w
+    return np.sum(out * out)
+
+
+def added_to_an_argument(x, w):
+    x += w
+    x += w
+    return x
+
+
+def number_that_becomes_an_array(x):
+    s = 0.0
+    s += x
+    s += x
+    return np.sum(s * s)
+
+
+def test_what_is_added_in_place_is_so_in_the_tangent():
+    df = sct.jvp(summed_in_place, wrt=("x", "w"))
+    text = sct.source(df)
+    assert text.count("out_dot += ") == 2
+    assert "broadcast_like" not in text
+    x, w = np.array([0.5, -1.5]), np.array([1.0, 2.0, -0.5])
+    x_dot, w_dot = np.array([0.3, 0.7]), np.array([-1.0, 0.5, 2.0])
+    # out = (x0 + x1 + 1) w
+    c, c_dot = np.sum(x) + 1.0, np.sum(x_dot)
+    expected = 2.0 * c * w @ (c_dot * w + c * w_dot)
+    value, found = df(x, w, x_dot=x_dot, w_dot=w_dot)
+    np.testing.assert_allclose([value, found], [c * c * w @ w, expected])
+
+
+def test_the_tangent_of_an_argument_is_not_added_to():
+    x, w, x_dot, w_dot = np.arange(12.0).reshape(4, 3)
+    before = x_dot.copy()
+    df = sct.jvp(added_to_an_argument, wrt=("x", "w"))
+    value, found = df(x.copy(), w, x_dot=x_dot, w_dot=w_dot)
+    np.testing.assert_array_equal(x_dot, before)
+    np.testing.assert_allclose(value, x + 2.0 * w)
+    np.testing.assert_allclose(found, x_dot + 2.0 * w_dot)
+
+
+def test_a_tangent_that_becomes_an_array():
+    x, x_dot = np.array([1.0, 2.0]), np.array([0.5, -1.5])
+    _, found = sct.jvp(number_that_becomes_an_array)(x, x_dot=x_dot)
+    np.testing.assert_allclose(found, 8.0 * x @ x_dot)
+    np.testing.assert_array_equal(x_dot, [0.5, -1.5])
+
+
+def reciprocal_of_an_exponential(x):
+    return 1.0 / (1.0 + np.exp(x))
+
+
+def test_a_tangent_is_cut_once():
+    df = sct.jvp(reciprocal_of_an_exponential)
+    assert sct.source(df).count("np.isinf(") == 1
+    value, tangent = df(np.array([800.0]), x_dot=np.array([1.0]))
+    np.testing.assert_array_equal([value, tangent], [[0.0], [0.0]])
