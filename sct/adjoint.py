@@ -812,6 +812,8 @@ class _Line:
                 if op.callee in PARTWISE:
                     # Its adjoint has the parts that the operand has.
                     pass
+                elif whole and isinstance(e, (gast.Tuple, gast.List)):
+                    e = gast.List(e.elts, gast.Load())
                 elif operand.id in self.context.containers.possible:
                     helper = self.owner._helper("itemised")
                     e = grammar.call(helper, e, grammar.name(operand.id))

@@ -40,7 +40,9 @@ def needs_writing_out(function: types.FunctionType) -> bool:
     function : types.FunctionType
         A function with source.
     """
-    if (function.__module__ or "").partition(".")[0] in LIBRARIES:
+    library = (function.__module__ or "").partition(".")[0] in LIBRARIES
+    if library and not hasattr(function, "__sct__"):
+        # A derivative of a library's function takes from the tape that it is given.
         return False
     if function.__code__.co_flags & inspect.CO_GENERATOR:
         return True

@@ -176,8 +176,11 @@ def flattened(function: types.FunctionType) -> Flat:
         return of_numpy and templates.lookup(found) is not None
 
     def has_rule(callee: types.FunctionType) -> bool:
+        if templates.lookup(callee) is not None:
+            return True
         of_sct = (callee.__module__ or "").partition(".")[0] == "sct"
-        return of_sct or templates.lookup(callee) is not None
+        # The derivative of one of its functions is like any other.
+        return of_sct and not hasattr(callee, "__sct__")
 
     def is_operator(callee: object) -> bool:
         module = getattr(callee, "__module__", "")

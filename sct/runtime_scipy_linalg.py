@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from .runtime_decompositions import adjugated
 from .runtime_triangular import cholesky_adjoint, cholesky_tangent
 
 # Factors that are solved with.
@@ -42,11 +43,11 @@ def cho_factor_tangent(a_dot, c, lower=False):
 
 
 def factor_adjoint(a_bar, c, lower=False):
-    """The adjoint of the factor `c` of a symmetric matrix with the adjoint `a_bar`."""
-    both = a_bar + np.swapaxes(a_bar, -1, -2)
+    """The adjoint of the factor `c` of a Hermitian matrix with the adjoint `a_bar`."""
+    both = a_bar + adjugated(a_bar)
     if lower:
-        return np.tril(both @ np.tril(c))
-    return np.triu(np.triu(c) @ both)
+        return np.tril(both @ np.conj(np.tril(c)))
+    return np.triu(np.conj(np.triu(c)) @ both)
 
 
 def cho_solve_adjoint_c(b_bar, y, c, lower=False):
@@ -58,8 +59,8 @@ def cho_solve_tangent_c(c_dot, y, c, lower=False):
     """The change of ``y = linalg.cho_solve((c, lower), b)`` with `c`."""
     half, half_dot = triangle(c, lower), triangle(c_dot, lower)
     if lower:
-        half, half_dot = half.T, half_dot.T
-    moved = half_dot.T @ (half @ y) + half.T @ (half_dot @ y)
+        half, half_dot = adjugated(half), adjugated(half_dot)
+    moved = adjugated(half_dot) @ (half @ y) + adjugated(half) @ (half_dot @ y)
     return -linalg.cho_solve((c, lower), moved)
 
 

@@ -142,7 +142,8 @@ def polydiv(u, v):
     """Return ``np.polydiv(u, v)``."""
     u, v = np.atleast_1d(u), np.atleast_1d(v)
     m, n = len(u) - 1, len(v) - 1
-    q, r = np.zeros(max(m - n + 1, 1)), u + 0.0 * v[0]
+    r = u + 0.0 * v[0]
+    q = np.zeros(max(m - n + 1, 1), r.dtype)
     for k in range(m - n + 1):
         q[k] = r[k] / v[0]
         r[k : k + n + 1] -= q[k] * v
@@ -176,3 +177,32 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     scale = np.sqrt(np.sum(columns * columns, axis=0))
     made = np.linalg.lstsq(columns / scale, y, rcond)[0]
     return (made.T / scale).T
+
+
+def roots(p):
+    """Return ``np.roots(p)``."""
+    p = np.atleast_1d(np.asarray(p))
+    places = np.flatnonzero(p)
+    if len(places) == 0:
+        return np.zeros(0)
+    zeros = np.zeros(len(p) - 1 - places[-1])
+    p = p[places[0] : places[-1] + 1]
+    n = len(p) - 1
+    if n == 0:
+        return zeros
+    companion = np.vstack((-p[1:] / p[0], np.eye(n, k=-1)[1:]))
+    return np.hstack((np.linalg.eigvals(companion), zeros))
+
+
+# Polynomials, the lowest coefficient first.
+
+
+def polyval(x, c, tensor=True):
+    """Return ``np.polynomial.polynomial.polyval(x, c, tensor)``."""
+    if np.ndim(c) == 1:
+        return np.polyval(np.flip(c), x)
+    c = np.reshape(c, np.shape(c) + (1,) * (np.ndim(x) if tensor else 0))
+    y = c[-1] + np.multiply(0.0, x)
+    for i in range(2, len(c) + 1):
+        y = c[-i] + np.multiply(y, x)
+    return y

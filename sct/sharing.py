@@ -21,7 +21,7 @@ import numpy as np
 from sct import grammar, operations
 from sct.analysis import dataflow, disjoint
 from sct.analysis.aliases import is_fresh
-from sct.arguments import parameter_names
+from sct.arguments import bind, parameter_names
 from sct.errors import SctError
 from sct.helpers import is_helper
 from sct.inplace import in_place_forms
@@ -217,8 +217,9 @@ class Sharing:
         value = getattr(stmt, "value", None)
         if isinstance(value, gast.Call):
             op = self.classify(value)
-            if op.kind == "call" and writes_into(unwrap(op.callee)):
-                return sorted(grammar.names_read(value))
+            written = written_parameters(unwrap(op.callee)) if op.kind == "call" else ()
+            if written:
+                return sorted(_given_to(written, unwrap(op.callee), value))
         grown = resized(stmt)
         return [grown] if grown else grammar.mutates(stmt)
 
@@ -419,6 +420,17 @@ class Sharing:
         return True
 
 
+def _given_to(
+    parameters: Collection[str], callee: types.FunctionType, call: gast.Call
+) -> set[str]:
+    """The names that a call gives to some parameters, all where that is not known."""
+    try:
+        bound = bind(normalise(callee).fn.args, call)
+    except (SctError, TypeError):
+        return grammar.names_read(call)
+    return {n for p in parameters for n in grammar.names_read(bound[p])}
+
+
 def _named(value: gast.AST) -> list[str]:
     """The names in ``y = x``, or those that a display collects."""
     parts = [value]
@@ -601,9 +613,9 @@ def returns_new(function: types.FunctionType) -> bool:
     )
 
 
-@about_functions(False)
-def writes_into(function: types.FunctionType) -> bool:
-    """Whether a user's function may write into an array or container it is given.
+@about_functions(frozenset())
+def written_parameters(function: types.FunctionType) -> frozenset[str]:
+    """The parameters whose array or container a user's function may write into.
 
     ``p += e`` does not count: a check made when the derivative runs lets it pass on
     numbers alone.
@@ -611,9 +623,14 @@ def writes_into(function: types.FunctionType) -> bool:
     try:
         flow = _flow_of(function)
     except SctError:
-        return False
+        return frozenset()
     filled = {n for s in grammar.statements(flow.body) for n in flow.filled(s)}
-    return bool(flow.copied or filled & set(flow.parameters))
+    return frozenset(flow.copied) | filled.intersection(flow.parameters)
+
+
+def writes_into(function: types.FunctionType) -> bool:
+    """Whether a user's function may write into an array or container it is given."""
+    return bool(written_parameters(function))
 
 
 @about_functions(False)

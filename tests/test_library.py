@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sct
+from sct import runtime_written
 
 from .test_kernels import check, draw
 
@@ -69,6 +70,59 @@ def covariance_of_columns(x):
 @case(X, draw(5, seed=1))
 def covariance_of_two(x, y):
     return np.cov(x, y)[0, 1]
+
+
+@case(TABLE, 0.5 + draw(5, seed=2) ** 2)
+def weighted_covariance(x, w):
+    counts = np.array([1, 2, 1, 3, 1])
+    once = np.cov(x, aweights=w, fweights=counts, ddof=1)
+    return np.sum(once**2) + np.sum(np.sin(np.cov(x, aweights=w, bias=True)))
+
+
+@case(np.array([1.0, -6.0, 11.0, -6.0, 0.0]))
+def roots_of_a_polynomial(p):
+    roots = np.roots(p[:4])
+    return np.sum(np.sort(roots.real) ** 2 * np.arange(3.0))
+
+
+@pytest.mark.parametrize(
+    "args, kwargs",
+    [
+        ((TABLE,), {}),
+        ((TABLE, draw(2, 5)), {"bias": True}),
+        ((TABLE.T, draw(5, 2)), {"rowvar": False, "ddof": 2}),
+        ((X,), {}),
+        ((TABLE,), {"fweights": np.array([1, 2, 1, 3, 1])}),
+        ((TABLE,), {"aweights": X**2, "dtype": np.float32}),
+        ((TABLE.astype(np.float32),), {"aweights": X**2, "ddof": 0}),
+        ((TABLE + 1j * TABLE**2,), {}),
+        ((TABLE.tolist(),), {}),
+    ],
+)
+def test_covariances_are_those_of_numpy(args, kwargs):
+    expected = np.cov(*args, **kwargs)
+    found = runtime_written.cov(*args, **kwargs)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("p", [[1, 2, 3.0], [0, 1, 2, 0, 0], [2.0], [0, 0.0], [1j, 2]])
+def test_roots_are_those_of_numpy(p):
+    expected = np.roots(p)
+    np.testing.assert_allclose(runtime_written.roots(p), expected)
+    assert runtime_written.roots(p).shape == expected.shape
+
+
+def test_quotients_of_complex_polynomials_stay_complex():
+    def f(p):
+        quotient, rest = np.polydiv(np.array([1.0 + 0.1j, 2.0, 3.0, 0.5]), p)
+        return np.real(np.sum(quotient) + rest[0])
+
+    p, h = np.array([1.0 + 0.3j, 0.5, 2.0]), 1e-6
+    p_bar = sct.grad(f, like=(p,))(p)
+    for i, unit in enumerate(np.eye(3)):
+        along = [(f(p + h * t * unit) - f(p - h * t * unit)) / (2 * h) for t in (1, 1j)]
+        np.testing.assert_allclose(p_bar[i], along[0] - 1j * along[1], atol=1e-8)
 
 
 @case(X, draw(5, seed=1))

@@ -13,6 +13,11 @@ import pytest
 
 import sct
 
+try:
+    from scipy import linalg
+except ImportError:
+    linalg = None
+
 from . import test_inplace, test_polybench
 from .test_forward import tangent_of
 from .test_kernels import draw, leaves, step
@@ -174,6 +179,16 @@ def part_that_may_be_none(x):
     return np.sum(a * c * d) if b is None else np.sum(b)
 
 
+def library_loops(x):
+    slope = np.polyder(np.polyint(x) * x[0], 2)
+    return np.sum(np.poly(slope)) + np.polynomial.polynomial.polyval(x[0], slope) ** 2
+
+
+def weights_of(x):
+    factor = linalg.cho_factor(np.outer(x, x) + 2.0 * np.eye(3))
+    return np.sum(linalg.cho_solve(factor, x) ** 2)
+
+
 def pairs(x):
     return sum(a * b * b for a, b in itertools.combinations(x, 2))
 
@@ -197,6 +212,11 @@ ARRAYS = [
     (spread_out, (draw(3),)),
     (part_that_may_be_none, (draw(3),)),
     (pairs, (draw(3),)),
+    (library_loops, (draw(3),)),
+    pytest.param(
+        *(weights_of, (draw(3),)),
+        marks=pytest.mark.skipif(linalg is None, reason="SciPy is an optional extra"),
+    ),
 ]
 
 

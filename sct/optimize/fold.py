@@ -3,6 +3,7 @@
     x_bar = y * out_bar * 1.0         x_bar = out_bar * y
     t_bar = (x_bar * y) * 2.0    →    t_bar = 2.0 * x_bar * y
     z_bar = x_bar + -(t_bar)          z_bar = x_bar - t_bar
+    a_bar = [x_bar, 0.0][0]           a_bar = x_bar
 
 Only statements that read or bind an adjoint or tangent are looked at: the user's own
 arithmetic stays as it was typed.  Products are commuted, which is exact; they are
@@ -104,6 +105,8 @@ class _Folder:
     def _folded(self, node: gast.AST, may_share: bool) -> gast.AST:
         inner = isinstance(node, _ARITHMETIC)
         node = rebuild.map_children(node, lambda child: self._visit(child, inner))
+        if isinstance(node, gast.Subscript):
+            return _item(node) or node
         if not (inner and self.facts.pure_expression(node)):
             return node
         while isinstance(node, _ARITHMETIC):
@@ -265,6 +268,16 @@ class _Folder:
         if isinstance(node, gast.BinOp) and type(node.op) in _OPERATIONS:
             return self._inexact(node.left) or self._inexact(node.right)
         return False
+
+
+def _item(node: gast.Subscript) -> gast.AST | None:
+    """The `a` in ``[a, 0.0][0]``."""
+    shown = isinstance(node.value, (gast.List, gast.Tuple))
+    k = getattr(node.slice, "value", None)
+    if not shown or type(k) is not int or not 0 <= k < len(node.value.elts):
+        return None
+    plain = all(isinstance(e, (gast.Name, gast.Constant)) for e in node.value.elts)
+    return node.value.elts[k] if plain else None
 
 
 def _is_number(node: gast.AST) -> bool:

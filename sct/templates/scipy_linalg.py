@@ -339,7 +339,7 @@ def solve_triangular_tangent(
 # Cholesky's and LU decompositions, and what is solved with them.
 
 
-@adjoint(linalg.cho_factor, wrt=("a",), parts=("c", "lower"), fresh=True, real=True)
+@adjoint(linalg.cho_factor, wrt=("a",), parts=("c", "lower"), fresh=True)
 def cho_factor(out, a, lower=False, *, check_finite=True, out_bar):
     a_bar = cho_factor_adjoint(out_bar[0], out[0], lower)
     return a_bar
@@ -351,9 +351,12 @@ def cho_factor_tangent_(out, a, lower=False, *, check_finite=True, a_dot):
     return dots
 
 
-@adjoint(linalg.cho_solve, wrt=("c_and_lower", "b"), fresh=True, real=True)
+@adjoint(linalg.cho_solve, wrt=("c_and_lower", "b"), fresh=True)
 def cho_solve(out, c_and_lower, b, *, check_finite=True, out_bar):
-    b_bar = linalg.cho_solve(c_and_lower, out_bar)
+    if np.iscomplexobj(out):
+        b_bar = np.conj(linalg.cho_solve(c_and_lower, np.conj(out_bar)))
+    else:
+        b_bar = linalg.cho_solve(c_and_lower, out_bar)
     c_bar = cho_solve_adjoint_c(b_bar, out, c_and_lower[0], c_and_lower[1])
     c_and_lower_bar = c_bar, 0.0
     return c_and_lower_bar, b_bar

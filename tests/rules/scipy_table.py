@@ -296,6 +296,8 @@ LINALG = [
         for lower in (False, True)
         for b in (normal(3), normal(3, 2))
     ],
+    Row(linalg.cho_solve, ((regular(3, 3) + 1j * normal(3, 3), True), normal(3))),
+    Row(linalg.cho_solve, ((regular(3, 3), False), normal(3) + 1j * normal(3))),
     Row(linalg.lu_factor, (regular(3, 3)[::-1],)),
     *[
         Row(linalg.lu_solve, ((_LU, _PIVOTS), b), {"trans": trans})
