@@ -41,13 +41,19 @@ class Functions(Statements):
                 return self.np
             if letter == "T":
                 return self.test(scope, 0)
-            return atom(self.small(scope, letter))
+            return atom(self.small(inside, letter))
 
         forms = LOCAL
         if scope.loops:
             # A function that is made anew in each turn is not followed.
             forms = [f for f in LOCAL if "made" not in f and "inner" not in f]
         form = self.rng.choice(forms)
+        # A number may have the name of a number outside: an array or container not, as
+        # what is read of it would not be there.
+        inside = scope.copy()
+        for own in re.findall(r"\b[a-z]+\b", form):
+            if inside.kinds.get(own, "S") != "S":
+                inside.drop(own)
         lines = re.sub(r"(?<!\.)\b[SVMTPINFQ]\b", one, form).split("\n")
         scope.bind(name, "S")
         return lines

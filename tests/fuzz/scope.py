@@ -60,6 +60,12 @@ class Scope:
         if kind in "VMC":
             self.owned.add(name)
 
+    def drop(self, name: str) -> None:
+        """A name cannot be read any more."""
+        del self.kinds[name]
+        self.parts.pop(name, None)
+        self.owned.discard(name)
+
     def copy(self, inner: int = 0) -> Scope:
         """The same, to be changed; `inner` loops further in."""
         return Scope(
