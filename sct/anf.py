@@ -101,8 +101,10 @@ def is_index(node: gast.AST, bare_names: bool = True) -> bool:
         elif isinstance(n, gast.Call):
             if not (isinstance(n.func, gast.Name) and n.func.id in SIZE_CALLS):
                 return False
+            # A length is a size whatever it is the length of.
+            whole = bare_names or n.func.id == "len"
             if n.keywords or not all(
-                _is_chain(a) or is_index(a, bare_names) for a in n.args
+                whole and _is_chain(a) or is_index(a, bare_names) for a in n.args
             ):
                 return False
         elif isinstance(n, gast.Attribute):
@@ -308,9 +310,9 @@ class _Flattener:
             return e
         if isinstance(e, (gast.Tuple, gast.List)):
             # Arithmetic on bare names may be differentiable: `np.stack([2 * x, y])`.
-            e.elts = [
-                v if is_index(v, bare_names=False) else self.argument(v) for v in e.elts
-            ]
+            # Beside it a size is an item as well: `np.array([2 * x, len(y)])`.
+            if not all(is_atom(v) or is_index(v, bare_names=False) for v in e.elts):
+                e.elts = [self.argument(v) for v in e.elts]
             return e
         return self.atom(e)
 

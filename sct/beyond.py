@@ -2,7 +2,8 @@
 
 The derivative of a call is told from what goes in and what comes out.  A function that
 writes into what it is given, one that returns a function or an object, and a generator
-do more: they are written out where they are called.
+do more: they are written out where they are called.  What a function does not do, keep
+a list that it is given, lets the list change afterwards.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import types
 import gast
 import numpy as np
 
+from sct.arguments import parameter_names
 from sct.classes import LIBRARIES, is_known
+from sct.edits import READERS
 from sct.errors import SctError
 from sct.grammar import heads, mutates, names_read, root, statements, writes
 from sct.hooks import Hook
 from sct.normalise import flattened
 from sct.questions import about_functions
+from sct.renaming import captured_names
 
 # Methods of lists, dicts and arrays that change them.
 CHANGING = frozenset(
@@ -51,6 +55,51 @@ def needs_writing_out(function: types.FunctionType) -> bool:
     except SctError:
         return False
     return writes_into_parts(flat) or returns_function(flat)
+
+
+@about_functions(True)
+def only_reads(function: types.FunctionType) -> bool:
+    """Whether a function only looks into the lists that it is given.
+
+    It may give away what they hold, but neither changes nor keeps nor returns them.
+
+    Parameters
+    ----------
+    function : types.FunctionType
+        A function with source.
+    """
+    try:
+        flat = flattened(function)
+    except SctError:
+        return False
+    fn, around = flat.fn, flat.around
+    given = set(parameter_names(fn))
+    if given & captured_names(fn.body):
+        return False
+
+    def looks(callee: gast.AST) -> bool:
+        found = around.scope.resolve(callee)
+        own = isinstance(found, types.FunctionType) and only_reads(found)
+        return own or around.is_builtin(callee) in READERS or around.takes_lists(callee)
+
+    for s in statements(fn.body):
+        value = getattr(s, "value", None)
+        if isinstance(value, gast.Name) and value.id in given:
+            return False
+        if given & {*mutates(s), *(writes(s) if isinstance(s, gast.AugAssign) else ())}:
+            return False
+        for n in [n for h in heads(s) for n in gast.walk(h)]:
+            if isinstance(n, gast.Call):
+                changes = getattr(n.func, "attr", "") in CHANGING
+                if changes and root(n.func) in given:
+                    return False
+                parts = [*n.args, *[k.value for k in n.keywords]]
+                parts = [] if looks(n.func) else parts
+            else:
+                parts = getattr(n, "elts", None) or getattr(n, "values", [])
+            if any(isinstance(p, gast.Name) and p.id in given for p in parts):
+                return False
+    return True
 
 
 def writes_into_parts(flat) -> bool:

@@ -29,6 +29,7 @@ from sct.analysis.complexes import complex_names, is_real_only, taken_for_real
 from sct.analysis.complexes import declared as declared_complex
 from sct.analysis.cuts import cuts
 from sct.analysis.passing import passing
+from sct.analysis.reaching import reaching
 from sct.analysis.shapes import (
     NUMBER,
     Fact,
@@ -621,6 +622,7 @@ class Differentiation:
         """
         changed = {n for s in grammar.statements(fn.body) for n in grammar.mutates(s)}
         ranks: dict[str, int] = {}
+        reads: dict[int, str] = {}
         for stmt, numbers in records.items():
             if not isinstance(stmt, gast.Assign) or not grammar.is_name(
                 stmt.targets[0]
@@ -650,14 +652,18 @@ class Differentiation:
                 and not known
             ):
                 ranks[base] = len(parts)
+                reads[id(stmt)] = base
         if not ranks:
             return False
+
+        seen = reaching(fn, reads)
 
         def block(body: list[gast.AST]) -> None:
             for i in reversed(range(len(body))):
                 for inner in grammar.blocks(body[i]):
                     block(inner)
-                for n in set(grammar.writes(body[i])) & ranks.keys():
+                bound = set(grammar.writes(body[i])) if id(body[i]) in seen else set()
+                for n in bound & ranks.keys():
                     rank = grammar.constant(ranks[n])
                     test = self._call_check("check_rank", [rank], {n: grammar.name(n)})
                     body.insert(i + 1, grammar.located(test, body[i]))

@@ -45,7 +45,7 @@ READERS = frozenset(
 OF_LISTS = frozenset({"insert", "reverse", "sort", "clear", "pop"})
 
 
-def without_edits(fn: gast.FunctionDef, is_builtin: Callable, takes_lists: Callable):
+def without_edits(fn: gast.FunctionDef, is_builtin: Callable, only_reads: Callable):
     """Write methods that change lists and dicts as assignments.
 
     Parameters
@@ -54,7 +54,7 @@ def without_edits(fn: gast.FunctionDef, is_builtin: Callable, takes_lists: Calla
         A function in ANF; it is left as it is.
     is_builtin : callable
         The builtin that a name denotes, as a word, or None.
-    takes_lists : callable
+    only_reads : callable
         Whether a function only reads the lists that it is given.
 
     Returns
@@ -66,7 +66,7 @@ def without_edits(fn: gast.FunctionDef, is_builtin: Callable, takes_lists: Calla
     if not any(_edit(s) or _is_merged(s) for s in statements(fn.body)):
         return fn
     given, fn = fn, clone(fn)
-    work = _Edits(fn, is_builtin, takes_lists)
+    work = _Edits(fn, is_builtin, only_reads)
     stack = [fn.body]
     changed = False
     while stack:
@@ -109,8 +109,8 @@ def _is_merged(s: gast.AST) -> bool:
 
 
 class _Edits:
-    def __init__(self, fn: gast.FunctionDef, is_builtin: Callable, takes_lists):
-        self.is_builtin, self.takes_lists = is_builtin, takes_lists
+    def __init__(self, fn: gast.FunctionDef, is_builtin: Callable, only_reads):
+        self.is_builtin, self.only_reads = is_builtin, only_reads
         self.names = Names(used_names(fn))
         a = fn.args
         self.given = {p.id for p in [*a.posonlyargs, *a.args, *a.kwonlyargs]}
@@ -131,7 +131,7 @@ class _Edits:
             plain = isinstance(s, gast.Assign) and isinstance(s.targets[0], gast.Tuple)
             return set() if plain else {value.id}
         if isinstance(value, gast.Call):
-            if self.is_builtin(value.func) in READERS or self.takes_lists(value.func):
+            if self.is_builtin(value.func) in READERS or self.only_reads(value.func):
                 return set()
             given = [*value.args, *[k.value for k in value.keywords]]
             return {a.id for a in given if is_name(a)}

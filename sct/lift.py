@@ -50,7 +50,9 @@ class Surroundings:
         The values that the call of a function returns, each by its name or its place;
         None when that is not known.
     takes_lists : callable
-        Whether a function only reads the lists that it is given.
+        Whether a function of a library only reads the lists that it is given.
+    only_reads : callable
+        Whether a function does, be it a user's.
     has_rule : callable
         Whether a function has a rule of its own.
     is_operator : callable
@@ -66,6 +68,7 @@ class Surroundings:
     known: Callable
     values: Callable
     takes_lists: Callable
+    only_reads: Callable
     has_rule: Callable
     is_operator: Callable
     needs_writing_out: Callable
@@ -117,7 +120,7 @@ def lift(
         # While the comprehensions that are summed are still there.
         sums,
         lambda fn: taken_apart(fn, around),
-        lambda fn: without_edits(fn, around.is_builtin, around.takes_lists),
+        lambda fn: without_edits(fn, around.is_builtin, around.only_reads),
         lambda fn: without_maps(fn, around.scope, around.is_builtin),
         lambda fn: by_index(fn, around.is_builtin, around.scope.resolve),
         sums,

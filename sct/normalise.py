@@ -192,6 +192,14 @@ def flattened(function: types.FunctionType) -> Flat:
 
         return beyond.needs_writing_out(callee)
 
+    def only_reads(callee: gast.AST) -> bool:
+        # That is told from its tree.
+        from sct import beyond
+
+        found = scope.resolve(callee)
+        plain = isinstance(found, types.FunctionType)
+        return takes_lists(callee) or plain and beyond.only_reads(found)
+
     around = Surroundings(
         source,
         scope,
@@ -200,6 +208,7 @@ def flattened(function: types.FunctionType) -> Flat:
         known,
         values,
         takes_lists,
+        only_reads,
         has_rule,
         is_operator,
         needs_writing_out,

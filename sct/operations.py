@@ -444,7 +444,7 @@ def held_by(rule: templates.Rule, parameter: str, given: gast.AST) -> set[str]:
     if parameter in rule.zero:
         return set()
     differentiated = set(atoms(given)) if parameter in rule.wrt else set()
-    return grammar.names_read(given) - differentiated
+    return grammar.values_read(given) - differentiated
 
 
 def bind(

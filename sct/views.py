@@ -28,7 +28,7 @@ import gast
 import numpy as np
 
 from sct import grammar
-from sct.analysis import dataflow
+from sct.analysis.reaching import reaching
 from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
@@ -252,27 +252,7 @@ class _Paths:
                 else:
                     self.moved.add(name)
         # The bindings of these arrays that such elements are taken of.
-        self.ranked = self._reaching(reads)
-
-    def _reaching(self, reads: dict[int, str]) -> set[int]:
-        """The ids of the bindings that reach one of the statements that read."""
-        found: set[int] = set()
-        names = set(reads.values())
-
-        def after(stmt: gast.AST, state: dict[str, frozenset[int]]) -> None:
-            if id(stmt) in reads:
-                found.update(state.get(reads[id(stmt)], ()))
-            if not isinstance(stmt, gast.AugAssign):
-                for n in names.intersection(grammar.writes(stmt)):
-                    state[n] = frozenset([id(stmt)])
-
-        def either(a: dict, b: dict) -> dict:
-            return {n: a.get(n, frozenset()) | b.get(n, frozenset()) for n in a | b}
-
-        start = {p: frozenset([id(self.fn)]) for p in self.flow.parameters}
-        if reads:
-            dataflow.Forward(after, either).run(self.fn.body, start)
-        return found
+        self.ranked = reaching(fn, reads, self.flow.parameters)
 
     def _axes(self) -> dict[str, int]:
         """So many axes do the arrays have at least that are bound once and for all."""

@@ -274,6 +274,12 @@ def one_of_what_is_spread(d):
     return scale * np.sum(d["q"] ** 2)
 
 
+@kernel({"t": (draw(3, seed=1), 0.7), "w": [draw(2, 3, seed=2), draw(3, seed=3)]})
+def items_of_several_shapes(d):
+    low = np.where(d["t"][0] > d["t"][1], d["t"][0], d["t"][1])
+    return np.sum(low * d["t"][1]) + np.sum(d["w"][0] * d["w"][1])
+
+
 @kernel(draw(4, seed=1))
 def running_sums_in_a_dict(x):
     h = {"a": 0.0, "b": 0.0}
@@ -1004,6 +1010,45 @@ def rotated(x):
     q = list(x)
     q = q[1:] + [q[0]]
     return q[1] * q[-1]
+
+
+def weighed_sum(values, by=1.0):
+    total = 0.0
+    for k, v in enumerate(values):
+        total += v * (k + by)
+    return total
+
+
+def first_and_rest(values):
+    return values[0], weighed_sum(values)
+
+
+def keeping(values, kept=[]):  # noqa: B006
+    kept.append(values)
+    return values[0]
+
+
+@kernel(draw(4, seed=1))
+def lists_changed_between_calls(x):
+    l = [np.sin(x[0]), x[1]]
+    s = weighed_sum(l)
+    l.insert(0, x[2] * s)
+    first, t = first_and_rest(l)
+    l.reverse()
+    u = weighed_sum(values=l, by=first)
+    gone = l.pop(1)
+    return s + t * u - gone * weighed_sum(l)
+
+
+def test_a_list_that_a_function_may_keep_stays_one():
+    def f(x):
+        l = [x, x * x]
+        y = keeping(l)
+        l.insert(0, 2.0 * y)
+        return l[0] * l[1]
+
+    with pytest.raises(sct.UnsupportedError):
+        sct.grad(f)(1.5)
 
 
 @kernel(draw(5, seed=2))

@@ -638,3 +638,23 @@ def test_elements_that_have_names_when_the_array_is_written_into(f):
 def test_rows_that_have_names_are_not_taken_for_numbers():
     with pytest.raises(sct.ArgumentError, match="taken for numbers"):
         sct.vjp(unpacked_and_written)(np.ones((3, 2)), out_bar=1.0)
+
+
+def array_and_then_number(c):
+    c[1:] += c[:1]
+    s = np.sin(c[-1]) * c[0]
+    c = 0.5
+    return s * c
+
+
+def array_and_then_a_number_of_it(c):
+    c[0] += c[1]
+    c = np.tanh(c[-1] if c[0] > 1.0 else c[1])
+    return c * c
+
+
+@pytest.mark.parametrize("f", [array_and_then_number, array_and_then_a_number_of_it])
+def test_an_array_that_is_written_into_and_then_a_number_of_its_name(f):
+    np.testing.assert_allclose(
+        sct.grad(f)(X.copy()), differences(f, X.copy()), rtol=1e-6
+    )

@@ -231,6 +231,8 @@ class Inference:
                 added += 1
             elif isinstance(part, gast.Constant) and part.value is Ellipsis:
                 pattern.append("...")
+            elif isinstance(part, gast.Constant) and isinstance(part.value, str):
+                return unknown(("pick", base.shape, part.value))
             else:
                 index = self.fact(part, env)
                 if index.integer and index.scalar:

@@ -48,11 +48,11 @@ class Functions(Statements):
             # A function that is made anew in each turn is not followed.
             forms = [f for f in LOCAL if "made" not in f and "inner" not in f]
         form = self.rng.choice(forms)
-        # A number may have the name of a number outside: an array or container not, as
-        # what is read of it would not be there.
+        # A number may have the name of a number outside, but not that of a container:
+        # what is read of that would not be there.
         inside = scope.copy()
         for own in re.findall(r"\b[a-z]+\b", form):
-            if inside.kinds.get(own, "S") != "S":
+            if inside.kinds.get(own) == "C":
                 inside.drop(own)
         lines = re.sub(r"(?<!\.)\b[SVMTPINFQ]\b", one, form).split("\n")
         scope.bind(name, "S")
