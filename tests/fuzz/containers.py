@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .expressions import atom
-from .scope import Part, Scope
+from .scope import FIXED, Part, Scope
 from .statements import Statement, Statements
 
 
@@ -44,8 +44,6 @@ FORMS: tuple[tuple[str, bool, tuple[Part, ...]], ...] = (
     ),
     ("[Pair(S, V), Pair(S, V)]", True, (("[0].x", "S"), ("[1].y", "V"))),
 )
-# Parts that may be rebound: those which are not inside a tuple.
-FIXED = re.compile(r"\.[xy]$|\[\"t\"\]")
 
 
 class Containers(Statements):

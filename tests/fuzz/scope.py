@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 # A part of a container: how it is written after the name, and its kind.
 Part = tuple[str, str]
+# Parts that cannot be bound anew, as they are inside a tuple.
+FIXED = re.compile(r"\.[xy]$|\[\"t\"\]")
 
 
 @dataclass

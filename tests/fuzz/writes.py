@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .expressions import atom
-from .scope import Scope
+from .scope import FIXED, Scope
 from .statements import Statement, Statements
 
 
@@ -25,8 +25,12 @@ class Writes(Statements):
         pool = scope.writable(kind)
         if not pool:
             return self.made(scope, kind)
+        path = self.rng.choice(pool)
         forms = {"V": VECTOR_WRITES, "M": MATRIX_WRITES}[kind]
-        return self.written(self.rng.choice(pool), self.rng.choice(forms), scope)
+        if FIXED.search(path):
+            # ``t[0] += e`` changes the array, and then raises.
+            forms = [f for f in forms if not re.search(r"(^|\s)X \S?=", f)]
+        return self.written(path, self.rng.choice(forms), scope)
 
     def made(self, scope: Scope, kind: str) -> list[str]:
         """A name for an array that nobody else has."""
