@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import gast
 
-from .grammar import clone, name, names_read, target_names
+from .grammar import clone, is_name, name, names_read, target_names
 from .names import noun
 from .writer import Writer
 
@@ -107,10 +107,13 @@ class Unpacker:
         later: list[tuple[gast.AST, gast.Name]] = []
         elements = []
         touched: set[str] = set()
-        for element in target.elts:
+        inners = [t.value if isinstance(t, gast.Starred) else t for t in target.elts]
+        for k, (element, inner) in enumerate(zip(target.elts, inners, strict=True)):
             starred = isinstance(element, gast.Starred)
-            inner = element.value if starred else element
-            if not isinstance(inner, gast.Name) or inner.id in touched:
+            if any(is_name(inner, getattr(t, "id", "")) for t in inners[k + 1 :]):
+                # Of ``_, _ = t`` the last is what the name means afterwards.
+                inner = name(self.writer.names.fresh("_"), store=True)
+            elif not isinstance(inner, gast.Name) or inner.id in touched:
                 touched |= names_read(inner) | set(target_names(inner))
                 base = f"{inner.id}_next" if isinstance(inner, gast.Name) else "item"
                 fresh = self.writer.names.fresh(base)

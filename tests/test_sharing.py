@@ -658,3 +658,33 @@ def test_an_array_that_is_written_into_and_then_a_number_of_its_name(f):
     np.testing.assert_allclose(
         sct.grad(f)(X.copy()), differences(f, X.copy()), rtol=1e-6
     )
+
+
+def both(x, y):
+    return x * y, x + y
+
+
+def the_last_of_a_result(c):
+    x, y = c[0], c[1]
+    x, x = both(x, y)
+    return x * x
+
+
+def the_last_of_each_pair(c):
+    s, x, y = 0.0, c[0], c[1]
+    for x, x in zip([x, y], [y, c[2]]):
+        s = s + x * y * x
+    return s * x
+
+
+def the_last_of_an_array(c):
+    _, *_ = c * c
+    a, *a, b = c
+    return _[1] * a[0] * b
+
+
+@pytest.mark.parametrize(
+    "f", [the_last_of_a_result, the_last_of_each_pair, the_last_of_an_array]
+)
+def test_a_name_that_is_bound_twice_at_once_is_the_last(f):
+    np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
