@@ -112,7 +112,7 @@ class Unpacker:
             starred = isinstance(element, gast.Starred)
             if any(is_name(inner, getattr(t, "id", "")) for t in inners[k + 1 :]):
                 # Of ``_, _ = t`` the last is what the name means afterwards.
-                inner = name(self.writer.names.fresh("_"), store=True)
+                inner = name(self.writer.names.fresh("item"), store=True)
             elif not isinstance(inner, gast.Name) or inner.id in touched:
                 touched |= names_read(inner) | set(target_names(inner))
                 base = f"{inner.id}_next" if isinstance(inner, gast.Name) else "item"

@@ -688,3 +688,14 @@ def the_last_of_an_array(c):
 )
 def test_a_name_that_is_bound_twice_at_once_is_the_last(f):
     np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
+
+
+def test_a_rule_reads_results_that_have_no_name():
+    def last_of_three(x):
+        _, _, right = np.linalg.svd(x)
+        return np.abs(right[0, 0]) * x[0, 0]
+
+    x = np.array([[0.7, 0.2], [0.3, 1.4], [-0.5, 0.6]])
+    np.testing.assert_allclose(
+        sct.grad(last_of_three)(x), differences(last_of_three, x), rtol=1e-6
+    )
