@@ -47,17 +47,17 @@ arguments errors
 parse resolve entry normalise fence hooks outline imports generators selections
 iterators edits
 stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate
-exits anf lives
+exits anf lives enclosed solvers solutions
 lift writeout understanding meanings classes objects attributes beyond sums
 containers synonyms components unroll specialise known integers operations refusals
 structures inplace sharing views reuse prepare
 purity questions program derive context assemble unseen draft drivers implicit
-snapshots nans likeness
+flows snapshots nans likeness
 adjoint inline contents storage recompute reverse forward polish emit phrases layout
 runtime runtime_rules runtime_reductions runtime_scans runtime_joins runtime_written
 runtime_elementwise runtime_operators runtime_control runtime_special runtime_stats
 runtime_scipy_linalg runtime_signal runtime_integrate runtime_distance
-runtime_scipy_fft
+runtime_scipy_fft runtime_solvers
 runtime_linalg runtime_decompositions runtime_triangular runtime_norms runtime_fft
 helpers grammar names renaming writer version
 """.split()

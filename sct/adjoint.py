@@ -34,7 +34,7 @@ from sct.analysis.shapes import NUMBER, Fact, normal
 from sct.arguments import parameter_names
 from sct.context import Context, Step
 from sct.errors import SctError, unsupported
-from sct.operations import BindError, Operation, atoms, unwrap
+from sct.operations import FOUND, BindError, Operation, atoms, unwrap
 from sct.refusals import COMPLEX, HOOKED, SLICED, held_constant, refusal, unfit
 from sct.renaming import Captured
 from sct.structures import PARTWISE, of_function
@@ -1319,6 +1319,10 @@ class _Line:
         if derived.implicit:
             (target,) = grammar.writes(self.step.stmt)
             self.read(target, new=True)
+            if unwrap(op.callee) in FOUND:
+                # It returns what has been found.
+                stmt = self.step.stmt
+                self.step.stmt = grammar.assign(stmt.targets[0], args[1], stmt)
             args[:2] = [grammar.name(target)]
         if derived.fwd:
             tape = self.owner._fresh(f"{_stem(node.func)}_tape")

@@ -72,7 +72,8 @@ class Derived:
     dots : dict
         Active parameter → the keyword by which `jvp` takes its tangent.
     implicit : bool
-        Whether `grad` takes the result, and the parameters of what was solved for it.
+        Whether `grad` takes the result, and the parameters of what was solved for it;
+        in forward mode, whether `jvp` does, and gives the tangent alone.
     """
 
     parameters: tuple[str, ...]

@@ -47,6 +47,7 @@ from sct.arguments import parameter_names
 from sct.context import Context, Derived
 from sct.control import is_checkpointed
 from sct.errors import SctError, led_to, unsupported
+from sct.flows import adjoint_of_flow, tangent_of_flow
 from sct.forward import tangents
 from sct.helpers import HELPERS, is_helper
 from sct.implicit import Solved, adjoint_of_solution, tangent_of_solution
@@ -56,6 +57,7 @@ from sct.known import options, with_options
 from sct.names import Names, used_names
 from sct.normalise import Normal, normalise
 from sct.operations import (
+    FOUND,
     SOLVERS,
     Operation,
     Resolver,
@@ -70,10 +72,11 @@ from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.outline import turns_of
 from sct.prepare import Prepared, prepare
-from sct.refusals import COUNTED, UNPAIRED, UNREPEATABLE, UNSOLVED
+from sct.refusals import COUNTED, TIMED, UNPAIRED, UNREPEATABLE, UNSOLVED
 from sct.resolve import MISSING, Binding
 from sct.reuse import reuse
 from sct.reverse import Sweeps, sweeps
+from sct.runtime_solvers import flow, trajectory
 from sct.sharing import alias_groups
 from sct.snapshots import loop_from_snapshots
 from sct.specialise import form_of, specialise
@@ -274,7 +277,7 @@ class Differentiation:
         """
         function = unwrap(op.callee)
         bound = bind_call(function, op.node)
-        if any(function is s for s in SOLVERS):
+        if any(function is s for s in (*SOLVERS, *FOUND)):
             return self._solved(function, op, bound, active), bound
         if is_checkpointed(function) and not purity.repeatable(function):
             raise unsupported(self.normal.source, op.node, "this call", *UNREPEATABLE)
@@ -364,6 +367,7 @@ class Differentiation:
 
     def _solved(self, solver, op: Operation, bound, active) -> Derived:
         """The derivative of ``sct.fixed_point(g, z0, x)`` and its like."""
+        active = set(active)
         given = next(iter(bound.values()))
         g = unwrap(self.resolve(given))
         if not isinstance(g, types.FunctionType):
@@ -374,19 +378,26 @@ class Differentiation:
         taken = normalise(g).fn.args
         if taken.vararg or len([*taken.posonlyargs, *taken.args]) <= len(params):
             raise unsupported(self.normal.source, op.node, "this call", *COUNTED)
+        times = [a for p, a in bound.items() if p in ("t", "t_span")]
+        if active & {n for a in times for n in grammar.names_read(a)}:
+            raise unsupported(self.normal.source, op.node, "this call", *TIMED)
         which = [grammar.is_name(a) and a.id in active for a in params]
+        start = bound.get("y0")
         call = Solved(
             solver,
             g,
             tuple(k for k, given in enumerate(which) if given),
             len(params),
             tuple(k.arg for k in op.node.keywords),
+            grammar.is_name(start) and start.id in active,
         )
+        flows = solver in (flow, trajectory)
         try:
             if self.forward:
-                derived = tangent_of_solution(self.program, call)
+                derive = tangent_of_flow if flows else tangent_of_solution
             else:
-                derived = adjoint_of_solution(self.program, call)
+                derive = adjoint_of_flow if flows else adjoint_of_solution
+            derived = derive(self.program, call)
         except SctError as error:
             led_to(error, self.normal.source, op.node)
             raise

@@ -12,6 +12,7 @@ import builtins
 from collections.abc import Iterable
 
 import gast
+import numpy as np
 
 from sct import emit, grammar
 from sct.module import Unit
@@ -56,6 +57,19 @@ class Draft:
         self.bindings[word] = Binding("unit", word)
         self.names.used.add(word)
         return word
+
+    def numpy(self) -> str:
+        """The name here of NumPy."""
+        return self.imported("np", Binding("module", "numpy", value=np))
+
+    def imported(self, word: str, binding: Binding) -> str:
+        """The name here of any object."""
+        for alias, b in self.bindings.items():
+            if b.value is binding.value:
+                return alias
+        alias = self.names.fresh(word)
+        self.bindings[alias] = binding
+        return alias
 
     def _bound(self, word: str, binding: Binding) -> str:
         for alias, b in self.bindings.items():

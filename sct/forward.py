@@ -579,8 +579,16 @@ class _Line:
             given = grammar.name(self.owner.dot(bound[p].id))
             keywords.append(gast.keyword(derived.dots[p], given))
         args = [grammar.clone(a) for a in op.node.args]
-        call = gast.Call(grammar.name(derived.jvp), args, keywords)
         dots = self._target_dots()
+        if derived.implicit:
+            # The call returns what has been found.
+            found = grammar.assign(stmt.targets[0], args[1], stmt)
+            if not set(grammar.writes(stmt)) & self._operands():
+                args[1] = grammar.loaded(stmt.targets[0])
+            call = gast.Call(grammar.name(derived.jvp), args[1:], keywords)
+            tangent = grammar.assign(dots, call, stmt)
+            return [found, tangent] if args[1] is not found.value else [tangent, found]
+        call = gast.Call(grammar.name(derived.jvp), args, keywords)
         pair = gast.Tuple([grammar.clone(stmt.targets[0]), dots], gast.Store())
         return [grammar.assign(pair, call, stmt)]
 

@@ -21,6 +21,7 @@ from . import (
     runtime_reductions,
     runtime_rules,
     runtime_scans,
+    runtime_solvers,
     runtime_triangular,
     runtime_written,
 )
@@ -45,7 +46,7 @@ for module in (
     *(runtime, runtime_rules, runtime_elementwise, runtime_reductions, runtime_scans),
     *(runtime_joins, runtime_written, runtime_operators, runtime_control),
     *(runtime_linalg, runtime_decompositions, runtime_triangular, runtime_norms),
-    runtime_fft,
+    *(runtime_fft, runtime_solvers),
 ):
     add(module)
 # The adjoints of linear algebra are.
@@ -59,6 +60,9 @@ NEW.update(
     if "_adjoint" in name
 )
 NEW.update({runtime_linalg.cofactors, runtime_triangular.lower_inverse})
+# What these return was the solver's, and nobody else has it.
+NEW.update(vars(runtime_solvers)[n] for n in ("solution", "flow", "trajectory"))
+NEW.add(runtime_solvers.shaped_like)
 NEW.update({runtime_elementwise.extremum_adjoint, runtime_elementwise.prod_adjoint})
 
 

@@ -14,12 +14,16 @@ from __future__ import annotations
 import types
 from dataclasses import dataclass
 
+import gast
+
+from sct import grammar
 from sct.arguments import parameter_names
 from sct.context import Derived
 from sct.draft import Draft, listed, parameters
 from sct.normalise import normalise
 from sct.operations import element
 from sct.runtime_control import fixed_point
+from sct.runtime_solvers import solution
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Solved:
     Attributes
     ----------
     solver : types.FunctionType
-        `fixed_point` or `root`.
+        `fixed_point` or `root`; `solution`, `flow` or `trajectory` where SciPy solves.
     function : types.FunctionType
         What is solved for its first argument.
     which : tuple of int
@@ -38,6 +42,8 @@ class Solved:
         How many others there are.
     options : tuple of str
         Which keywords are given besides.
+    start : bool
+        Whether a flow starts where an active value says.
     """
 
     solver: types.FunctionType
@@ -45,6 +51,12 @@ class Solved:
     which: tuple[int, ...]
     count: int
     options: tuple[str, ...]
+    start: bool = False
+
+    @property
+    def found(self) -> bool:
+        """Whether the solution has been found before."""
+        return self.solver is solution
 
     @property
     def fixed(self) -> bool:
@@ -53,7 +65,19 @@ class Solved:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The solver's own names for what is active."""
-        return tuple(element("params", k) for k in self.which)
+        start = ("y0",) if self.start else ()
+        return (*start, *(element("params", k) for k in self.which))
+
+
+def returns_list(fn: gast.FunctionDef) -> bool:
+    """Whether a function in ANF returns a list or tuple that it makes."""
+    value = fn.body[-1].value if isinstance(fn.body[-1], gast.Return) else None
+    made = [value]
+    if grammar.is_name(value):
+        bound = [s for s in grammar.statements(fn.body) if isinstance(s, gast.Assign)]
+        made = [s.value for s in bound if value.id in grammar.writes(s)]
+    kinds = (gast.List, gast.Tuple, gast.ListComp)
+    return any(isinstance(v, kinds) for v in made)
 
 
 class _Solution(Draft):
@@ -65,6 +89,7 @@ class _Solution(Draft):
         self.z, *others = self.given
         self.wrt = tuple(others[k] for k in call.which)
         self.stem = self.normal.source.name
+        self.lists = returns_list(self.normal.fn)
         taken = {*self.given, *call.options}
         super().__init__(program, self.normal.source, self.normal.scope, taken)
 
@@ -73,6 +98,10 @@ class _Solution(Draft):
         k = self.names.fresh("k")
         each = function.format(f"{self.helper('unit_like')}({self.z}, {k})")
         return f"[{each} for {k} in {self.turns()}]"
+
+    def array(self, value: str) -> str:
+        """What a function gives, as an array where it is a list."""
+        return f"{self.numpy()}.array({value})" if self.lists else value
 
     def turns(self) -> str:
         return f"{self.builtin('range')}({self.helper('entries')}({self.z}))"
@@ -162,14 +191,14 @@ def tangent_of_solution(program, call: Solved) -> Derived:
     dots = {p: d.names.fresh(f"{p}_dot") for p in d.wrt}
     moved, z_dot = d.names.fresh("moved"), d.names.fresh(f"{d.z}_dot")
     given = ", ".join(d.given)
-    along = f"{d.unit(by_z.jvp)}({given}, {by_z.dots[d.z]}={{}})[1]"
+    along = d.array(f"{d.unit(by_z.jvp)}({given}, {by_z.dots[d.z]}={{}})[1]")
     passed = "".join(f", {by_others.dots[p]}={dots[p]}" for p in d.wrt)
     options = "".join(f", {word}={word}" for word in call.options)
     word = call.solver.__name__
     others = ", ".join([start, *d.given[1:]])
     lines = [
-        f"{d.z} = {d.helper(word)}({g}, {others}{options})",
-        f"{moved} = {d.unit(by_others.jvp)}({given}{passed})[1]",
+        *([] if call.found else [f"{d.z} = {d.helper(word)}({g}, {others}{options})"]),
+        f"{moved} = {d.array(f'{d.unit(by_others.jvp)}({given}{passed})[1]')}",
     ]
     sign = "" if call.fixed else "-"
     if "solve" in call.options:
@@ -186,9 +215,13 @@ def tangent_of_solution(program, call: Solved) -> Derived:
         f"Return ``({d.z}, {z_dot})``: the {word.replace('_', ' ')} of `{d.stem}`, and "
         "its tangent."
     )
+    if call.found:
+        said = f"Return the tangent of `{d.z}`, the {word} of `{d.stem}`."
     name = program.reserve(f"{d.stem}_{word}_jvp", d.normal)
     keywords = ", ".join([*call.options, *dots.values()])
-    args = parameters(f"{g}, {others}, *, {keywords}")
-    d.emit(name, args, said, [*lines, f"return {d.z}, {z_dot}"])
+    args = given if call.found else f"{g}, {others}"
+    args = parameters(f"{args}, *, {keywords}")
+    value = "" if call.found else f"{d.z}, "
+    d.emit(name, args, said, [*lines, f"return {value}{z_dot}"])
     keywords = dict(zip(call.parameters, dots.values(), strict=True))
-    return Derived(call.parameters, jvp=name, dots=keywords)
+    return Derived(call.parameters, jvp=name, dots=keywords, implicit=call.found)

@@ -24,6 +24,7 @@ from .objects import objects_apart
 from .ordering import by_index
 from .parse import Source
 from .resolve import Scope
+from .solutions import with_solutions
 from .spread import spread
 from .sums import loops_for_sums, of_displays
 from .unroll import unrolled
@@ -131,6 +132,7 @@ def lift(
         lambda fn: of_displays(fn, around.is_builtin),
         lambda fn: spread(fn, around.is_builtin),
         lambda fn: item_by_item(fn, around.is_builtin),
+        lambda fn: with_solutions(fn, around.scope),
     )
     for step in steps:
         fn = flatly(step, fn)

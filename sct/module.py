@@ -34,6 +34,7 @@ from .hooks import without_control
 from .outline import is_outlined
 from .parse import Source, parse
 from .resolve import MISSING, Binding, Scope
+from .solutions import HELD
 from .version import __version__
 
 
@@ -283,6 +284,8 @@ class _Names:
             return self._import(text, "builtins", binding.name)
         if kind == "builtin":
             return self._builtin(text)
+        if kind == HELD:
+            return self._import(binding.name, binding.module, binding.name)
         if kind == "global" and _holds(binding.module, binding.name, value):
             return self._import(text, binding.module, binding.name)
         module, name = getattr(value, "__module__", ""), getattr(value, "__name__", "")

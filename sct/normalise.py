@@ -20,6 +20,7 @@ from sct import fence, grammar, templates
 from sct.anf import anf
 from sct.classes import method_class
 from sct.desugar import desugar
+from sct.enclosed import without_closures
 from sct.errors import SctError
 from sct.generators import listed, without_generators
 from sct.hooks import without_hooks
@@ -137,6 +138,8 @@ def flattened(function: types.FunctionType) -> Flat:
     tree, loops = without_checkpointed(tree, source, Scope(function))
     plain, imports = without_imports(tree, source, package)
     scope = Scope(function, imports=imports | blocks | loops)
+    plain, enclosed = without_closures(plain, source, scope)
+    scope.imports.update(enclosed)
     resolve = Resolver(scope, {})
 
     def is_builtin(node: gast.AST) -> str | None:

@@ -19,9 +19,11 @@ from dataclasses import dataclass, field, replace
 import gast
 import numpy as np
 
-from sct import grammar, runtime, runtime_control, templates
+from sct import grammar, runtime, runtime_control, runtime_solvers, templates
 from sct.hooks import Hook
 from sct.resolve import MISSING, Scope
+from sct.solutions import is_held
+from sct.solvers import solver_of
 from sct.templates.array_api import role
 
 # Values of these never carry a derivative, whatever they are computed from.
@@ -30,10 +32,21 @@ BITWISE = (gast.BitOr, gast.BitAnd, gast.BitXor)
 # Of these keywords of ufuncs derivatives do not depend: precision, and order in memory.
 LAYOUT = frozenset({"dtype", "order", "subok"})
 SOLVERS = (runtime_control.fixed_point, runtime_control.root)
+# What they return when a solver of SciPy's has found it.
+FOUND = (
+    runtime_solvers.solution,
+    runtime_solvers.flow,
+    runtime_solvers.trajectory,
+)
 DEFAULTS = {"where": True, "out": None}
 DISPATCHERS = (type(np.sum), type(np.dot))
 # The packages in whose modules nobody binds a name anew.
 FIXED = frozenset({"math", "numpy", "scipy"})
+UNSOLVED = (
+    "the function that it solves must be known by name or stand in this one, `args` be "
+    "a tuple written in the call, and of the result nothing be read but the solution "
+    "and how it was found"
+)
 OPAQUE = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
@@ -301,9 +314,13 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
     if role(callee) == "identity" and len(args) == 1 and grammar.is_name(args[0]):
         return Operation("copy", value, (args[0].id,), callee=callee)
     plain, names = unwrap(callee), tuple(sorted(grammar.names_read(value)))
-    if any(plain is s for s in SOLVERS):
+    if any(plain is s for s in (*SOLVERS, *FOUND)):
         # Where the iteration begins has no part in what it leads to.
         names = tuple(n for a in args[2:] for n in atoms(a))
+    if solver_of(callee) is not None:
+        if is_held(value.func, resolve.scope):
+            return Operation("constant", value, callee=callee)
+        return Operation("opaque", value, names, callee=callee, problem=UNSOLVED)
     if isinstance(plain, types.FunctionType) and not isinstance(callee, DISPATCHERS):
         return Operation("call", value, names, callee=callee)
     given = {k.arg: k.value for k in value.keywords if k.arg}

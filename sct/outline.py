@@ -234,7 +234,6 @@ class _Outline:
         given = ", ".join([counter, *states, *constants])
         text = _turn_text(self.source, s, f"def {turn}({given}):", f"return {result}")
         step = self.function(turn, text, {})
-        setattr(step, MARK, None)
         loop, turns, snapshots = (
             names.fresh(n) for n in (f"{stem}_loop", "turns", "snapshots")
         )
@@ -260,26 +259,33 @@ class _Outline:
         return whole
 
     def function(self, word: str, text: str, more: dict[str, object]):
-        """A function of a text that sees what the user's does, and `more`."""
-        filename = f"<{word} of {self.source.name}, {next(_numbers)}>"
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-        user = self.source.function
-        cells = {n: types.CellType(v) for n, v in more.items()} | self.scope.cells
-        around = compile(text, filename, "exec", dont_inherit=True)
-        if cells:
-            # Compiled where the names of the cells are local to a function around it.
-            tree = gast.gast_to_ast(gast.parse(text))
-            shell = gast.gast_to_ast(
-                gast.parse(f"def scope({', '.join(cells)}):\n    pass")
-            )
-            shell.body[0].body = tree.body
-            around = compile(shell, filename, "exec", dont_inherit=True)
-            around = _code_in(around, "scope")
-        code = _code_in(around, word)
-        closure = tuple(cells[n] for n in code.co_freevars)
-        made = types.FunctionType(code, user.__globals__, word, None, closure)
-        made.__module__ = user.__module__
-        return made
+        return function_on_its_own(self.source, self.scope, word, text, more)
+
+
+def function_on_its_own(
+    source, scope: Scope, word: str, text: str, more: dict[str, object]
+) -> types.FunctionType:
+    """A function of a text that sees what the user's does, and `more`."""
+    filename = f"<{word} of {source.name}, {next(_numbers)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    user = source.function
+    cells = {n: types.CellType(v) for n, v in more.items()} | scope.cells
+    around = compile(text, filename, "exec", dont_inherit=True)
+    if cells:
+        # Compiled where the names of the cells are local to a function around it.
+        tree = gast.gast_to_ast(gast.parse(text))
+        shell = gast.gast_to_ast(
+            gast.parse(f"def scope({', '.join(cells)}):\n    pass")
+        )
+        shell.body[0].body = tree.body
+        around = compile(shell, filename, "exec", dont_inherit=True)
+        around = _code_in(around, "scope")
+    code = _code_in(around, word)
+    closure = tuple(cells[n] for n in code.co_freevars)
+    made = types.FunctionType(code, user.__globals__, word, None, closure)
+    made.__module__ = user.__module__
+    setattr(made, MARK, None)
+    return made
 
 
 def _code_in(code: types.CodeType, word: str) -> types.CodeType:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import dis
 import hashlib
 import inspect
@@ -33,6 +34,8 @@ FUTURE = reduce(
     0,
 )
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# Where a derivative says which of its names are others in the text of its module.
+SPELLING = "__sct_names__"
 POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
@@ -140,6 +143,9 @@ def parse(function: types.FunctionType) -> Source:
             "holds no text. Define the function in a file or a notebook cell."
         )
     node = _find(function, lines)
+    spelling = getattr(function, SPELLING, None)
+    if spelling:
+        node = respelled(copy.deepcopy(node), spelling)
     source = _source(function, node, lines)
     if isinstance(node, ast.AsyncFunctionDef):
         raise unsupported(
@@ -150,6 +156,17 @@ def parse(function: types.FunctionType) -> Source:
             "Write the computation as a plain `def`.",
         )
     return source
+
+
+def respelled(node: ast.FunctionDef, names: dict[str, str]) -> ast.FunctionDef:
+    """The function in the names of its own unit, on the lines of the module."""
+    node.name = names.get(node.name, node.name)
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name):
+            n.id = names.get(n.id, n.id)
+        elif isinstance(n, ast.arg):
+            n.arg = names.get(n.arg, n.arg)
+    return node
 
 
 def _source(function, node: ast.AST, lines: list[str]) -> Source:

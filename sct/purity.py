@@ -20,6 +20,7 @@ from sct.normalise import normalise
 from sct.operations import Operation, Resolver, classify, unwrap
 from sct.questions import about_functions
 from sct.resolve import MISSING, hashable
+from sct.solvers import solver_of
 from sct.templates.array_api import role
 
 PURE_BUILTINS = {
@@ -77,6 +78,8 @@ def pure(op: Operation, resolve: Resolver, raising: bool = False) -> bool:
     if isinstance(callee, np.ufunc):
         return "out" not in op.keywords and len(op.inputs) <= callee.nin
     function = unwrap(callee)
+    if solver_of(function):
+        return False
     if isinstance(function, types.FunctionType):
         if is_helper(function):
             name = function.__name__
@@ -154,9 +157,10 @@ def repeatable(function: types.FunctionType) -> bool:
             plain = unwrap(op.callee)
             if op.kind == "hook" or op.callee in CHECKS:
                 continue
-            if is_helper(plain):
+            if is_helper(plain) or solver_of(plain):
                 # It does what it does again, if the functions that it is given do.
-                given = [unwrap(resolve(a)) for a in op.node.args]
+                words = [k.value for k in op.node.keywords]
+                given = [unwrap(resolve(a)) for a in [*op.node.args, *words]]
                 functions = [f for f in given if isinstance(f, types.FunctionType)]
                 if not all(map(repeatable, functions)):
                     return False

@@ -54,6 +54,11 @@ COUNTED = (
     "what is solved must have a parameter of its own for every argument",
     "Write it with all of its parameters: `def g(z, x, w): ...`.",
 )
+TIMED = (
+    "the times themselves are active, and how the solution changes with them is not "
+    "followed",
+    "Scale the time: solve `dy/ds = T * f(s * T, y)` for s from 0 to 1.",
+)
 UNREPEATABLE = (
     "what it calls is run again, and a second run might not be like the first: it "
     "draws random numbers or does something beside returning a value",

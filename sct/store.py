@@ -28,7 +28,7 @@ from .module import (
     helper_source,
     module_text,
 )
-from .parse import Source
+from .parse import SPELLING, Source, respelled
 from .resolve import Binding
 
 __all__ = ["Module", "Unit", "helper_source", "load", "module_text", "save", "source"]
@@ -70,9 +70,11 @@ def load(
     cells = {u.name: types.CellType() for u in module.units}
     functions = {}
     for unit, names in zip(module.units, module.names, strict=True):
-        node = _respelled(shown[names[unit.name]], {n: o for o, n in names.items()})
+        own = {n: o for o, n in names.items() if o != n}
+        node = respelled(shown[names[unit.name]], own)
         function = _function(unit, node, cells, filename)
         function.__sct__ = module
+        setattr(function, SPELLING, own)
         cells[unit.name].cell_contents = functions[unit.name] = function
     return functions
 
@@ -89,17 +91,6 @@ def _register(module: Module, about: Source) -> str:
     # No modification time: `linecache.checkcache` leaves such entries alone.
     linecache.cache[filename] = (len(module.text), None, lines, filename)
     return filename
-
-
-def _respelled(node: ast.FunctionDef, names: dict[str, str]) -> ast.FunctionDef:
-    """The function in the names of its own unit, on the lines of the module."""
-    node.name = names[node.name]
-    for n in ast.walk(node):
-        if isinstance(n, ast.Name):
-            n.id = names.get(n.id, n.id)
-        elif isinstance(n, ast.arg):
-            n.arg = names.get(n.arg, n.arg)
-    return node
 
 
 def _function(

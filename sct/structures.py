@@ -27,7 +27,15 @@ from sct.errors import SctError
 from sct.helpers import HELPERS
 from sct.names import noun
 from sct.normalise import normalise
-from sct.operations import SOLVERS, BindError, Operation, bind_call, followed, unwrap
+from sct.operations import (
+    FOUND,
+    SOLVERS,
+    BindError,
+    Operation,
+    bind_call,
+    followed,
+    unwrap,
+)
 from sct.questions import about_functions
 from sct.templates import is_array_attribute
 
@@ -526,7 +534,7 @@ class _Uses:
         if op.kind != "call":
             return False
         function = unwrap(op.callee)
-        if any(function is solver for solver in SOLVERS):
+        if any(function is solver for solver in (*SOLVERS, *FOUND)):
             # Their solutions are numbers and arrays.
             self.other.update(a.id for a in node.args[1:2] if grammar.is_name(a))
             return True

@@ -26,9 +26,10 @@ runtime_reductions runtime_scans runtime_joins runtime_written runtime_operators
 runtime_special runtime_elementwise runtime_linalg runtime_triangular
 runtime_stats runtime_control runtime_norms runtime_scipy_linalg
 runtime_signal runtime_integrate runtime_distance runtime_scipy_fft
+runtime_solvers
 helpers
 grammar layout
-names phrases renaming arguments
+names phrases renaming arguments solvers
 writer trial synonyms
 unpack patterns containers comprehensions spread outer iterators stacks
 hoist attempts
@@ -36,10 +37,10 @@ exits
 iterate
 parse resolve backends
 selections
-classes
+classes solutions
 control
 hooks outline
-fence desugar anf imports generators
+fence desugar anf imports generators enclosed
 templates
 inline sums components unroll extremes edits ordering mapped
 meanings attributes
@@ -69,6 +70,7 @@ nans
 unseen assemble
 draft
 implicit snapshots
+flows
 derive deferred
 program
 drivers

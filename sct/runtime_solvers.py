@@ -1,0 +1,31 @@
+"""What a solver of SciPy has found, as a function of what it depends on.
+
+Derivatives of these are made by `sct`: by the implicit function theorem, and by the
+adjoint and the tangent of a differential equation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .runtime import unbroadcast
+
+
+def solution(f, z, /, *params):
+    """Return `z`, with ``f(z, *params) = 0``."""
+    return z
+
+
+def flow(fun, y, /, t, t_span, y0, *params, method="RK45", rtol=1e-3, atol=1e-6):
+    """Return `y`, the columns of which solve ``dy/dt = fun(t, y, *params)`` at `t`."""
+    return y
+
+
+def trajectory(fun, y, /, t, y0, *params, rtol=1.49012e-8, atol=1.49012e-8):
+    """Return `y`, the rows of which solve ``dy/dt = fun(y, t, *params)`` at `t`."""
+    return y
+
+
+def shaped_like(flat, x):
+    """Return the numbers of `flat` in the shape and precision of `x`."""
+    return unbroadcast(np.reshape(flat, np.shape(x))[()], x)
