@@ -50,7 +50,7 @@ stacks ordering mapped desugar hoist unpack patterns attempts comprehensions ite
 exits anf lives enclosed solvers solutions
 lift writeout understanding meanings classes objects attributes beyond sums
 containers synonyms components unroll specialise known integers operations refusals
-structures inplace sharing views reuse prepare
+spelling structures inplace sharing views reuse prepare
 purity questions program derive context assemble unseen draft drivers implicit
 flows snapshots nans likeness
 adjoint inline contents storage recompute reverse forward polish emit phrases layout

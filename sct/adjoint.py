@@ -19,6 +19,7 @@ hands back stands for an array full of it.  `Fact.shape` of the adjoint says so,
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
@@ -796,6 +797,11 @@ class _Line:
             is_square=lambda node: self.context.squared(node, self.step.stmt),
             outer=self.context.outer,
         )
+        known = functools.partial(self._is_array, bar, out)
+        statements = self.context.spell(statements, op.node, known)
+        said = list(expressions.values())
+        said = self.context.spell(said, op.node, known)
+        expressions = dict(zip(expressions, said, strict=True))
         expressions = self._cut(statements, expressions, bar)
         given = {n for a in op.arguments.values() for n in grammar.names_read(a)}
         self._note_reads(statements, expressions, set(atoms(out)) - given)
@@ -828,6 +834,15 @@ class _Line:
             else:
                 parts += self._spread_list(operand, e, active)
         return parts
+
+    def _is_array(self, bar: gast.AST, out: gast.AST, node: gast.AST) -> bool:
+        """Whether what a rule reads certainly is an array with axes."""
+        same = grammar.is_name(node) and grammar.is_name(bar, node.id)
+        if same and grammar.is_name(out):
+            fact = self.result(out.id)
+        else:
+            fact = self.context.inference.fact(node, self.before)
+        return fact.array or bool(fact.rank)
 
     def _rank(self, op: Operation, node: gast.AST, out: gast.AST) -> int | None:
         """The rank of an operand, None where it is not known."""
@@ -1139,7 +1154,7 @@ class _Line:
                         place.slice, self.context.use("builtin", "slice")
                     ),
                 )
-            elif not fact.scalar:
+            elif not fact.scalar or not self.context.numbers:
                 part = self._out_of_reach(part, place, adds)
             given = owner._fresh("rhs_bar")
             if fact.scalar:

@@ -44,7 +44,8 @@ UNARY = {gast.USub: "__neg__", gast.UAdd: "__pos__", gast.Invert: "__invert__"}
 SPECIAL = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__new__")
 # Modules whose objects are no models of anybody's.
 LIBRARIES = frozenset(
-    {*sys.stdlib_module_names, "numpy", "scipy", "cupy", "jax", "sct"} - {"__main__"}
+    {*sys.stdlib_module_names, "numpy", "scipy", "cupy", "cupyx", "jax", "sct"}
+    - {"__main__"}
 )
 
 

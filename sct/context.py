@@ -113,6 +113,10 @@ class Context:
     # The names whose adjoints or tangents hold because they are real.
     reals: set[str] = field(default_factory=set)
     untouched: dict[gast.AST, gast.Subscript] = field(default_factory=dict)
+    # Whether an element of an array is a number, and no array.
+    numbers: bool = True
+    # ``spell(nodes, statement, is_array)``: what a rule says, in the names used here.
+    spell: Callable[..., list[gast.AST]] = lambda nodes, at, is_array: nodes
 
     @property
     def structures(self) -> set[str]:
@@ -133,6 +137,8 @@ class Context:
 
     def number(self, place: gast.AST) -> bool:
         """Whether a path certainly leads to a number."""
+        if not self.numbers:
+            return False
         part = grammar.clone(place)
         part.ctx = gast.Load()
         points, root = self.shapes.points, grammar.root(place)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import importlib
 import itertools
 import types
 from collections.abc import Collection
@@ -44,12 +43,13 @@ from sct.analysis.shift import without_free_extrema
 from sct.analysis.squares import squares
 from sct.analysis.standing import standing, untouched
 from sct.arguments import parameter_names
+from sct.backends import NUMPY, Backend, library, twin
 from sct.context import Context, Derived
 from sct.control import is_checkpointed
 from sct.errors import SctError, led_to, unsupported
 from sct.flows import adjoint_of_flow, tangent_of_flow
 from sct.forward import tangents
-from sct.helpers import HELPERS, is_helper
+from sct.helpers import is_helper
 from sct.implicit import Solved, adjoint_of_solution, tangent_of_solution
 from sct.inplace import in_place_forms
 from sct.integers import check_floats
@@ -72,7 +72,14 @@ from sct.optimize import Facts, optimize
 from sct.optimize.facts import trivial
 from sct.outline import turns_of
 from sct.prepare import Prepared, prepare
-from sct.refusals import COUNTED, TIMED, UNPAIRED, UNREPEATABLE, UNSOLVED
+from sct.refusals import (
+    COUNTED,
+    FOREIGN,
+    TIMED,
+    UNPAIRED,
+    UNREPEATABLE,
+    UNSOLVED,
+)
 from sct.resolve import MISSING, Binding
 from sct.reuse import reuse
 from sct.reverse import Sweeps, sweeps
@@ -80,6 +87,7 @@ from sct.runtime_solvers import flow, trajectory
 from sct.sharing import alias_groups
 from sct.snapshots import loop_from_snapshots
 from sct.specialise import form_of, specialise
+from sct.spelling import respelled
 from sct.storage import Storage
 from sct.structures import displays_named, one_path_each, structures
 from sct.templates.array_api import role
@@ -192,8 +200,9 @@ class Differentiation:
     # -- names that sct brings in --------------------------------------------------
     def use(self, kind: str, name: str) -> str:
         """The name in this function of a module or helper."""
+        own = self.backend.spelled(name) if kind == "module" else name
         for alias, b in self.bindings.items():
-            if (b.kind, b.name) == (kind, name):
+            if (b.kind, b.name) == (kind, own):
                 return alias
         if kind == "builtin":
             value, wish = getattr(builtins, name), name
@@ -203,18 +212,30 @@ class Differentiation:
             ):
                 return name
         elif kind == "helper":
-            value, wish = HELPERS[name], name
+            value, wish = self.backend.helper(name), name
         else:
-            value = importlib.import_module(name)
-            wish = "np" if name == "numpy" else name.rpartition(".")[2]
+            value = self.backend.module(name)
+            name = own
+            plain = name == self.backend.package
+            wish = self.backend.alias if plain else name.rpartition(".")[2]
             if name not in self._modules:
                 self._modules[name] = self._spelled(value, wish)
             if self._modules[name]:
                 return self._modules[name]
         alias = self.names.fresh(wish)
         self.bindings[alias] = Binding(kind, name, value=value)
-        self.resolve.statics[alias] = value
+        self.resolve.statics[alias] = twin(value)
         return alias
+
+    @functools.cached_property
+    def backend(self) -> Backend:
+        """The library in whose names this is: the function's own, or the program's."""
+        return self.normal.scope.backend or self.program.backend
+
+    @functools.cached_property
+    def numbers(self) -> bool:
+        """Whether an element or a sum of an array is a number, not an array."""
+        return self.backend.numbers and self.program.backend.numbers
 
     @functools.cached_property
     def _local_names(self) -> set[str]:
@@ -249,6 +270,11 @@ class Differentiation:
         self.resolve.statics[alias] = value
         return alias
 
+    def spell(self, nodes: list[gast.AST], at: gast.AST, is_array) -> list[gast.AST]:
+        """What a rule says of a statement, in the names of the library at hand."""
+        here = self.backend, self.resolve, self.use, self.normal.source
+        return respelled(nodes, *here, at, is_array)
+
     def unit_name(self, name: str) -> str:
         """Use another emitted function."""
         self.bindings[name] = Binding("unit", name)
@@ -279,6 +305,7 @@ class Differentiation:
         bound = bind_call(function, op.node)
         if any(function is s for s in (*SOLVERS, *FOUND)):
             return self._solved(function, op, bound, active), bound
+        function = self.in_own_names(op, function)
         if is_checkpointed(function) and not purity.repeatable(function):
             raise unsupported(self.normal.source, op.node, "this call", *UNREPEATABLE)
         wrt = tuple(
@@ -323,6 +350,14 @@ class Differentiation:
         reals = [bound[p] for p in derived.reals if p in bound]
         self.context.reals.update(n for a in reals for n in grammar.values_read(a))
         return derived, bound
+
+    def in_own_names(self, op: Operation, function: object) -> object:
+        """A function that is called, written with the library of this one."""
+        if is_helper(function):
+            return self.backend.helper(function.__name__)
+        if library(function) is NUMPY and self.backend is not NUMPY:
+            raise unsupported(self.normal.source, op.node, "this call", *FOREIGN)
+        return function
 
     def _reversed(self, loop, wrt, given, op: Operation) -> Derived:
         """The derivative of a checkpointed loop."""
@@ -427,13 +462,15 @@ class Differentiation:
             restore,
         )
         self.wide = both.wide
-        scalars = scalars | both.numbers
         self.summed = set()
         self.settled = {b for n, b in both.names.items() if n not in self.temporary}
         self.structured = {b for n, b in both.names.items() if n in self.structures.all}
-        self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
-        if self.mode in ("grad", "value_and_grad") and not self.inner:
-            self.scalars.add(self.seed)
+        self.scalars = scalars
+        if self.numbers:
+            scalars = scalars | both.numbers
+            self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
+            if self.mode in ("grad", "value_and_grad") and not self.inner:
+                self.scalars.add(self.seed)
         return both
 
     def tangents(self) -> list[gast.AST]:
@@ -457,7 +494,9 @@ class Differentiation:
         }
         self.temporary.update(self.seeds.values())
         self.settled = {d for n, d in dots.items() if n not in self.temporary}
-        self.scalars = scalars | {dots[n] for n in scalars if n in dots}
+        self.scalars = scalars
+        if self.numbers:
+            self.scalars = scalars | {dots[n] for n in scalars if n in dots}
         return body
 
     def analysed(self) -> tuple[Prepared, set[str]]:
@@ -504,6 +543,7 @@ class Differentiation:
                 self._call_check,
                 self.names,
                 self.inner,
+                self.numbers,
             )
             rooted = reuse(rooted, self.temporary, self.pure)
         prepared = prepare(
@@ -567,7 +607,7 @@ class Differentiation:
         if any(op is not operations[s] for s, op in sources.items()):
             operations.update(sources)
             active = activity(fn, operations, wrt, shared, prepared.in_place)
-        scalars = _scalar_names(fn, found)
+        scalars = self._scalar_names(fn, found)
         floats = {p for p, f in self.declared.items() if f.inexact or f.integer}
         check_floats(
             fn,
@@ -602,6 +642,7 @@ class Differentiation:
             cuts(fn, operations, active, data, self.resolve, self.given.chosen),
             squares(fn, operations, active),
         )
+        self.context.numbers, self.context.spell = self.numbers, self.spell
         groups = shared if self.forward else alias_groups(fn, self.operation, scalars)
         self.groups = groups
         self.context.standing = standing(fn, groups, self._holds(scalars))
@@ -664,7 +705,7 @@ class Differentiation:
             ):
                 ranks[base] = len(parts)
                 reads[id(stmt)] = base
-        if not ranks:
+        if not ranks or not self.numbers:
             return False
 
         seen = reaching(fn, reads)
@@ -741,7 +782,15 @@ class Differentiation:
         """The names that hold numbers, and of these the ones that hold integers."""
         facts = parameter_facts(fn, self.normal.scope)
         found = shapes(fn, facts, self.inference)
-        return _scalar_names(fn, found), _scalar_names(fn, found, integers=True)
+        scalars = self._scalar_names(fn, found)
+        return scalars, self._scalar_names(fn, found, integers=True)
+
+    def _scalar_names(
+        self, fn: gast.FunctionDef, found: Shapes, integers: bool = False
+    ) -> set[str]:
+        """The names that hold numbers (integers) wherever they are bound."""
+        scalars = _scalar_names(fn, found, integers)
+        return scalars if self.numbers else _python_numbers(fn, scalars)
 
     def _call_check(self, helper: str, args: list, keywords: dict) -> gast.AST:
         return gast.Expr(grammar.call(self.use("helper", helper), *args, **keywords))
@@ -879,6 +928,39 @@ def _constant_names(normal: Normal) -> dict[str, object]:
             if callable(obj) or isinstance(obj, types.ModuleType) or looks_up(obj):
                 found[n] = obj
     return found
+
+
+def _python_numbers(fn: gast.FunctionDef, scalars: set[str]) -> set[str]:
+    """Those of some scalars that are numbers of Python's wherever they are bound.
+
+    Where elements and sums of arrays are arrays, only literals, counters and lengths
+    are, and what is computed of these.
+    """
+    found = scalars - set(parameter_names(fn))
+
+    def is_number(value: gast.AST) -> bool:
+        if isinstance(value, gast.Subscript):
+            # An item of a shape.
+            return getattr(value.value, "attr", "") == "shape"
+        if isinstance(value, gast.Attribute):
+            return value.attr in ("ndim", "size")
+        if isinstance(value, gast.Call):
+            return grammar.is_name(value.func) and value.func.id in ("len", "int")
+        parts = (gast.BinOp, gast.UnaryOp, gast.Name, gast.Constant)
+        inner = grammar.nodes(value)
+        plain = all(isinstance(n, parts) for n in inner)
+        return plain and grammar.names_read(value) <= found
+
+    while True:
+        fewer = {
+            n
+            for s in grammar.statements(fn.body)
+            for n in grammar.writes(s)
+            if isinstance(s, (gast.Assign, gast.AugAssign)) and not is_number(s.value)
+        }
+        if not found & fewer:
+            return found
+        found -= fewer
 
 
 def _scalar_names(

@@ -43,7 +43,8 @@ class Draft:
 
     def helper(self, word: str) -> str:
         """The name here of a helper."""
-        return self._bound(word, Binding("helper", word))
+        value = self.program.backend.helper(word)
+        return self._bound(word, Binding("helper", word, value=value))
 
     def builtin(self, word: str) -> str:
         """The name here of a builtin."""

@@ -33,7 +33,7 @@ from sct.analysis.shapes import Fact
 from sct.arguments import parameter_names
 from sct.context import Context
 from sct.errors import SctError, unsupported
-from sct.operations import BindError, Operation, atoms
+from sct.operations import BindError, Operation, atoms, may_have_parts
 from sct.refusals import BLIND, UNTANGENT, held_constant, refusal, unfit
 from sct.sharing import looks_into
 from sct.stacks import resized
@@ -656,8 +656,14 @@ class _Line:
             fresh=self.owner._fresh,
             outer=self.context.outer,
         )
+
+        def is_array(node: gast.AST) -> bool:
+            fact = self.context.inference.fact(node, self.before)
+            return fact.array or bool(fact.rank)
+
+        statements = self.context.spell(statements, self.op.node, is_array)
         self.lead += [grammar.located(s, self.stmt) for s in statements]
-        return list(expressions.values())
+        return self.context.spell(list(expressions.values()), self.op.node, is_array)
 
     def _linear(self, wanted: list[str]) -> gast.AST:
         """The primal's own operation, on tangents."""
@@ -698,9 +704,13 @@ class _Line:
         return self._item(operand)
 
     def _sum(self, parts: list[gast.AST]) -> gast.AST:
+        several = self.op.rule.each or may_have_parts(self.op)
         total = parts[0]
         for part in parts[1:]:
-            total = gast.BinOp(total, gast.Add(), part)
+            if several:
+                total = self.owner._helper("added", total, part)
+            else:
+                total = gast.BinOp(total, gast.Add(), part)
         return total
 
     def _spread(self, tangent: gast.AST) -> gast.AST:

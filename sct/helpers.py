@@ -67,5 +67,6 @@ NEW.update({runtime_elementwise.extremum_adjoint, runtime_elementwise.prod_adjoi
 
 
 def is_helper(value: object) -> bool:
-    """Whether an object is one of the helpers."""
-    return HELPERS.get(getattr(value, "__name__", "")) is value
+    """Whether an object is one of the helpers, in NumPy's names."""
+    name = getattr(value, "__name__", "")
+    return isinstance(name, str) and name in HELPERS and HELPERS[name] is value

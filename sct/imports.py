@@ -7,8 +7,9 @@
         return sin(x)                       return sin(x)        # sin: numpy.sin
 
 The name is then known as one of the module's own is, and the derivative's module
-imports it at its top.  Only what is imported already, the standard library, NumPy and
-SciPy are imported here: other modules may do anything at all when they first are.
+imports it at its top.  Only what is imported already, the standard library, NumPy,
+SciPy and CuPy are imported here: other modules may do anything at all when they first
+are.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .errors import unsupported
 from .grammar import clone, located
 from .resolve import MISSING, Binding
 
-SAFE = frozenset({*sys.stdlib_module_names, "numpy", "scipy"})
+SAFE = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "cupy", "cupyx"})
 UNKNOWN = (
     "an `import` inside a function",
     "`{}` is not imported yet, and importing it might do anything",

@@ -30,7 +30,7 @@ from sct import grammar
 from sct.normalise import Normal
 from sct.resolve import MISSING
 
-LIBRARIES = frozenset({"numpy", "scipy"})
+LIBRARIES = frozenset({"numpy", "scipy", "cupy", "cupyx"})
 LEAVES = (gast.Raise, gast.Break)
 OPTIONS = (type(None), bool, int, str)
 COMPARED = {

@@ -22,6 +22,7 @@ from collections.abc import Callable
 import gast
 import numpy as np
 
+from .backends import NUMPY
 from .grammar import (
     all_writes,
     assign,
@@ -319,12 +320,14 @@ class _Maps:
         return gast.Call(func, [clone(a) for a in args], [])
 
     def module(self) -> str:
+        backend = self.scope.backend or NUMPY
+        module = backend.module("numpy")
         for n, value in self.scope.modules():
-            if value is np and n not in self.local:
+            if value is module and n not in self.local:
                 return n
         for n, binding in self.scope.imports.items():
-            if binding.value is np:
+            if binding.value is module:
                 return n
-        made = self.names.fresh("np")
-        self.scope.imports[made] = Binding("module", "numpy", value=np)
+        made = self.names.fresh(backend.alias)
+        self.scope.imports[made] = Binding("module", module.__name__, value=module)
         return made

@@ -21,13 +21,14 @@ import re
 import sys
 import sysconfig
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import gast
 
 from . import emit
+from .backends import of_helper
 from .grammar import clone, free_names, names_read, nodes, outer_names
 from .helpers import HELPERS
 from .hooks import without_control
@@ -210,7 +211,7 @@ class _Names:
         self.imports: list[tuple[str, str | None, str]] = []
         self.constants: list[str] = []
         self.problems: list[str] = []
-        self.helpers: dict[str, str] = {}
+        self.helpers: dict[str, Callable] = {}
         self._gather()
         self._no_outer_variables()
         self.mentioned = {u: _mentioned(u.tree) for u in self.units}
@@ -229,7 +230,7 @@ class _Names:
                     if other not in self.siblings:
                         self.siblings[other] = {v.name: v for v in record.units}
                         self.units.append(other)
-                if (helper := _helper_name(binding)) is not None:
+                if (helper := _helper(binding)) is not None:
                     self._reserve(helper)
 
     def _take(self, function: types.FunctionType) -> None:
@@ -253,12 +254,12 @@ class _Names:
                     "module of its own cannot"
                 )
 
-    def _reserve(self, helper: str) -> None:
+    def _reserve(self, helper: Callable) -> None:
         """Keep the builtins of a helper, and of those it calls, from being hidden."""
         pending = [helper]
-        for name in pending:  # grows meanwhile
-            pending += [n for n in _helper_calls(name) if n not in pending]
-            for word in _helper_words(name) & {*dir(builtins)}:
+        for called in pending:  # grows meanwhile
+            pending += [h for h in _helper_calls(called) if h not in pending]
+            for word in _helper_words(called) & {*dir(builtins)}:
                 self.given["builtin", word] = word
                 self.taken.add(word)
 
@@ -276,7 +277,7 @@ class _Names:
             return self.given[self.outlined[value]]
         if isinstance(record, Module):
             return self.given[next(u for u in record.units if u.name == value.__name__)]
-        if (helper := _helper_name(binding)) is not None:
+        if (helper := _helper(binding)) is not None:
             return self._helper(helper, text)
         if isinstance(value, types.ModuleType):
             return self._module(text, value.__name__, binding, unit)
@@ -322,7 +323,7 @@ class _Names:
         self.taken.add(name)
         return name
 
-    def _helper(self, helper: str, text: str) -> str:
+    def _helper(self, helper: Callable, text: str) -> str:
         key = ("helper", helper, text)
         if key not in self.given:
             self.given[key] = self._free(text)
@@ -354,10 +355,10 @@ class _Names:
         pending = list(self.helpers)
         for name in pending:  # grows meanwhile
             helper = self.helpers[name]
-            text = _respell(helper_source(helper), helper, name)
+            text = _respell(_helper_text(helper), helper.__name__, name)
             for other in _helper_calls(helper):
-                called = self._helper(other, other)
-                text = _respell(text, other, called)
+                called = self._helper(other, other.__name__)
+                text = _respell(text, other.__name__, called)
                 if called not in pending:
                     pending.append(called)
             for word, module in sorted(_helper_modules(helper).items()):
@@ -366,14 +367,9 @@ class _Names:
         return texts
 
 
-def _helper_name(binding: Binding) -> str | None:
-    """The helper that is meant, if one is."""
-    if binding.kind == "helper":
-        return binding.name
-    name = getattr(binding.value, "__name__", None)
-    if isinstance(name, str) and HELPERS.get(name) is binding.value:
-        return name
-    return None
+def _helper(binding: Binding) -> Callable | None:
+    """The helper that is meant, if one is, in whatever library's names."""
+    return binding.value if of_helper(binding.value) is not None else None
 
 
 def _respell(text: str, old: str, new: str) -> str:
@@ -388,7 +384,6 @@ PLAIN_ERRORS = {
 }
 
 
-@functools.cache
 def helper_source(name: str) -> str:
     """The text of a helper, raising what a module without sct can.
 
@@ -402,33 +397,41 @@ def helper_source(name: str) -> str:
     str
         Its text.  Other helpers that it calls are not part of it.
     """
-    source = inspect.getsource(HELPERS[name])
+    return _helper_text(HELPERS[name])
+
+
+@functools.cache
+def _helper_text(helper: Callable) -> str:
+    source = inspect.getsource(helper)
     for error, builtin in PLAIN_ERRORS.items():
         source = source.replace(error, builtin)
     return source.rstrip("\n")
 
 
 @functools.cache
-def _helper_words(name: str) -> set[str]:
+def _helper_words(helper: Callable) -> set[str]:
     """The names that a helper mentions."""
-    every = ast.walk(ast.parse(helper_source(name)))
+    every = ast.walk(ast.parse(_helper_text(helper)))
     return {n.id for n in every if isinstance(n, ast.Name)}
 
 
 @functools.cache
-def _helper_modules(name: str) -> dict[str, str]:
+def _helper_modules(helper: Callable) -> dict[str, str]:
     """The names that a helper has for modules."""
-    space = inspect.getmodule(HELPERS[name]).__dict__
+    own = getattr(helper, "__globals__", None)
+    space = inspect.getmodule(helper).__dict__ if own is None else own
     return {
         word: space[word].__name__
-        for word in _helper_words(name)
+        for word in _helper_words(helper)
         if isinstance(space.get(word), types.ModuleType)
     }
 
 
 @functools.cache
-def _helper_calls(name: str) -> list[str]:
-    return sorted((_helper_words(name) & {*HELPERS}) - {name})
+def _helper_calls(helper: Callable) -> list[Callable]:
+    backend = of_helper(helper)
+    names = (_helper_words(helper) & backend.helper_names()) - {helper.__name__}
+    return [backend.helper(n) for n in sorted(names)]
 
 
 def _holds(module: str | None, name: str, value: object) -> bool:

@@ -41,7 +41,7 @@ FOUND = (
 DEFAULTS = {"where": True, "out": None}
 DISPATCHERS = (type(np.sum), type(np.dot))
 # The packages in whose modules nobody binds a name anew.
-FIXED = frozenset({"math", "numpy", "scipy"})
+FIXED = frozenset({"math", "numpy", "scipy", "cupy", "cupyx"})
 UNSOLVED = (
     "the function that it solves must be known by name or stand in this one, `args` be "
     "a tuple written in the call, and of the result nothing be read but the solution "

@@ -15,6 +15,7 @@ import numpy as np
 
 from sct import drivers, store
 from sct.arguments import parameter_names
+from sct.backends import spoken
 from sct.colours import coloured
 from sct.errors import ArgumentError
 from sct.likeness import LIKE, kinds_of
@@ -395,7 +396,8 @@ def emitted(
     It is made as `program` makes functions, and knows of its arguments what `function`
     does.
     """
-    first = Program(program.optimize, holomorphic=program.holomorphic)
+    backend = spoken(function) or program.backend
+    first = Program(program.optimize, holomorphic=program.holomorphic, backend=backend)
     name = first.derivative(function, names, "grad", single, aux)
     gradient = store.load(first.units.values(), title=TITLES["grad"])[name]
     setattr(gradient, LIKE, kinds_of(function))

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from sct.arguments import parameter_names
 from sct.assemble import Assembly, TangentAssembly, computes_much
+from sct.backends import NUMPY, Backend
 from sct.context import Derived
 from sct.control import is_checkpointed
 from sct.derive import GIVEN, Differentiation, Given, seed_name
@@ -38,11 +39,19 @@ class Program:
         Whether they look for numbers that are none.
     holomorphic : bool
         Whether the function asked for is taken to be holomorphic.
+    backend : Backend
+        The array library in whose names they are, where the function that they are for
+        mentions none.
     """
 
     def __init__(
-        self, optimize: bool = True, check_nan: bool = False, holomorphic: bool = False
+        self,
+        optimize: bool = True,
+        check_nan: bool = False,
+        holomorphic: bool = False,
+        backend: Backend = NUMPY,
     ):
+        self.backend = backend
         self.optimize, self.check_nan = optimize, check_nan
         self.holomorphic = holomorphic
         self.units: dict[str, Unit] = {}

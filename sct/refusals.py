@@ -34,6 +34,11 @@ PART = (
     "it writes into an array by way of its real or imaginary part",
     "Write into the array itself: `z[0] = ...`.",
 )
+FOREIGN = (
+    "there is no rule for it, and the source that NumPy has of it is NumPy's",
+    "Write what it computes with functions that have rules, or give it a rule with "
+    "`@sct.adjoint`.",
+)
 REPEATED = (
     "the index may name an element twice, which is then multiplied or divided twice",
     "Write `x[i] *= y` where no index is repeated, or loop over the indices.",

@@ -6,6 +6,9 @@ then come closure cells, globals, builtins.  Objects decide, not spellings::
     from numpy import sin as f
     Scope(function).resolve(<f>) is numpy.sin
 
+What CuPy has in place of one of NumPy's functions is taken for that: `resolve` says
+what is meant, `lookup` and `binding` what is there.
+
 Nothing of the user's is ever called: attributes are read only of modules,
 classes, functions, ufuncs, and the distributions of SciPy.
 """
@@ -13,6 +16,7 @@ classes, functions, ufuncs, and the distributions of SciPy.
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -21,6 +25,8 @@ from types import MappingProxyType
 
 import gast
 import numpy as np
+
+from .backends import Backend, library, spoken, twin
 
 
 class _Missing:
@@ -96,6 +102,15 @@ class Scope:
         space = self.function.__globals__
         return space[name] if name in space else getattr(builtins, name, MISSING)
 
+    @functools.cached_property
+    def backend(self) -> Backend | None:
+        """The array library that the function is written with, if it mentions one."""
+        found = {library(b.value) for b in self.imports.values()}
+        found.add(spoken(self.function, own=True))
+        # Where CuPy is mentioned, its arrays are what the function is about.
+        known = [b for b in found if b is not None]
+        return min(known, key=lambda b: b.numbers, default=None)
+
     def modules(self) -> Iterator[tuple[str, types.ModuleType]]:
         """The modules that the function sees, by the names that it has for them."""
         for n, value in sorted(self.function.__globals__.items()):
@@ -113,7 +128,7 @@ class Scope:
         found = self.lookup(expr.id)
         for attribute in reversed(attributes):
             found = _attribute(found, attribute)
-        return found
+        return twin(found)
 
     def binding(self, name: str) -> Binding:
         """Where a free name of the function comes from."""
@@ -143,7 +158,8 @@ STATIC = (
 
 
 def _attribute(owner: object, name: str) -> object:
-    if not isinstance(owner, STATIC) and not _is_distribution(owner):
+    known = isinstance(owner, STATIC) or _is_distribution(owner)
+    if not known and twin(owner) is owner:
         return MISSING
     try:
         return getattr(owner, name, MISSING)
@@ -184,6 +200,9 @@ def canonical(obj: object) -> str:
         return obj.__name__
     if isinstance(obj, np.ufunc):
         return _ufunc_name(obj)
+    if (same := twin(obj)) is not obj and library(obj) is not None:
+        module, _, word = canonical(same).rpartition(".")
+        return f"{library(obj).spelled(module)}.{word}"
     name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
     if name is None:
         return f"a {canonical(type(obj))} object"

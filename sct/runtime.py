@@ -510,9 +510,9 @@ def check_arrays(**arrays):
 
 
 def check_numbers(**arguments):
-    """Raise if an argument is an array with at least one axis."""
+    """Raise if an argument is an array, even one without axes."""
     for name, x in arguments.items():
-        if getattr(x, "shape", ()):
+        if hasattr(x, "shape") and not isinstance(x, np.generic):
             raise ArgumentError(
                 f"{name} is {describe(x)}: which other names refer to it when it is "
                 "changed in place is not known; copy it, or write "

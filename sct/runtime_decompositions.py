@@ -29,7 +29,7 @@ def on_diagonal(d, a):
 
 def apart(w):
     """Whether ``w[i]`` and ``w[j]`` are different, for more than rounding can do."""
-    size = np.max(np.abs(w), axis=-1, initial=0.0)
+    size = np.sum(np.abs(w), axis=-1)
     noise = np.shape(w)[-1] * np.finfo(w.dtype).eps * np.expand_dims(size, (-1, -2))
     return np.abs(np.expand_dims(w, -2) - np.expand_dims(w, -1)) > noise
 

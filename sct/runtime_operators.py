@@ -159,7 +159,8 @@ def check_pattern(jacobian, product, v):
     """Raise where a Jacobian lacks entries: its product with `v` is known otherwise."""
     found, wanted = jacobian @ v.reshape(-1), product.reshape(-1)
     size = abs(jacobian) @ abs(v.reshape(-1)) + np.abs(wanted)
-    bound = 1e4 * np.finfo(wanted.dtype).eps * (size + np.max(size, initial=0.0) * 1e-3)
+    largest = np.max(np.append(size, 0.0))
+    bound = 1e4 * np.finfo(wanted.dtype).eps * (size + 1e-3 * largest)
     if np.any(np.abs(found - wanted) > bound):
         raise ArgumentError(
             "the Jacobian has entries where the sparsity pattern has none: give a "

@@ -183,7 +183,8 @@ def levels_adjoint(g, q):
 
 def levels_like(dot, y):
     """Return `dot`, of levels `q`, with as many axes as their quantiles `y` have."""
-    return np.reshape(dot, np.shape(dot) + (1,) * (np.ndim(y) - np.ndim(dot)))
+    axes = (1,) * (np.ndim(y) - np.ndim(dot))
+    return np.reshape(np.asarray(dot), np.shape(dot) + axes)
 
 
 def places_in(a, y, axis=-1):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .errors import ArgumentError
-from .runtime import unbroadcast
+from .runtime import unbroadcast, zero_like
 from .runtime_rules import diff_adjoint
 
 # Scans.
@@ -89,7 +89,7 @@ def along_adjoint(g, a, axis, start, stop=None):
 
 def blank(edge):
     """Return the zero of what is put before or behind; None stays."""
-    return None if edge is None else np.zeros_like(edge)
+    return None if edge is None else zero_like(edge)
 
 
 def diff_of(a, n=1, axis=-1, prepend=None, append=None):

@@ -13,7 +13,7 @@ from scipy import special
 
 def gammainc_terms(x):
     """How many terms of its series around x make up ``special.gammainc(a, x)``."""
-    return int(24.0 * np.sqrt(np.max(x, initial=0.0))) + 82
+    return int(24.0 * np.sqrt(np.max(np.append(x, 0.0)))) + 82
 
 
 def gammainc_in_a(a, x):

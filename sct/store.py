@@ -19,7 +19,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .errors import ArgumentError, SourceError
-from .helpers import HELPERS
 from .module import (
     Module,
     Unit,
@@ -107,7 +106,7 @@ def _function(
         elif binding.kind == "cell":
             cells[name] = binding.cell
         elif not _is_live(name, binding, origin):
-            cells[name] = types.CellType(_value(binding))
+            cells[name] = types.CellType(binding.value)
     given, kwdefaults = _defaults(node, origin)
     code = _code(node, sorted(cells), filename)
     closure = tuple(cells[n] for n in code.co_freevars)
@@ -133,12 +132,6 @@ def _is_live(name: str, binding: Binding, origin: types.FunctionType) -> bool:
             or binding.module == (origin.__globals__.get("__name__") or "")
         )
     return False
-
-
-def _value(binding: Binding) -> object:
-    if binding.kind == "helper":
-        return HELPERS[binding.name]
-    return binding.value
 
 
 def _parameters(node: ast.FunctionDef) -> list[ast.arg]:

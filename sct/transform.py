@@ -17,10 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 
-import numpy as np
-
 from sct import store, templates
 from sct.arguments import parameter_names
+from sct.backends import NUMPY, library, spoken
 from sct.classes import find, is_known, method_for
 from sct.deferred import called_parameters, deferred
 from sct.entry import parameter_at
@@ -81,9 +80,10 @@ class Request:
     check_nan: bool = False
     holomorphic: bool = False
 
-    def program(self) -> Program:
-        """The module that is to be emitted, empty."""
-        return Program(self.optimize, self.check_nan, self.holomorphic)
+    def program(self, primal: types.FunctionType) -> Program:
+        """The module that is to be emitted for a function, empty."""
+        backend = spoken(primal) or NUMPY
+        return Program(self.optimize, self.check_nan, self.holomorphic, backend)
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:
 
     @without_collector()
     def transform(primal: types.FunctionType) -> Callable:
-        program = request.program()
+        program = request.program(primal)
         name = request.emit(program, primal, names, single)
         # What was asked for comes first.
         units = {name: program.units[name], **program.units}
@@ -204,16 +204,17 @@ def plain_function(f: object) -> types.FunctionType:
 @functools.cache
 def _spelled_out(primal: object) -> types.FunctionType:
     """A Python function that calls a NumPy function, for ``sct.grad(np.sin)``."""
-    word = primal.__name__
+    word = canonical(primal).rpartition(".")[2]
     rule = templates.lookup(primal)
     known = rule.signature.parameters
     parameters = ", ".join(p for p in rule.wrt if known[p].default is known[p].empty)
     text = f"def {word}({parameters}):\n    return primal({parameters})\n"
     filename = f"<{canonical(primal)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    backend = library(primal) or NUMPY
     space = {
         "primal": primal,
-        "np": np,
+        backend.alias: backend.module("numpy"),
         "__name__": getattr(primal, "__module__", "numpy"),
     }
     exec(compile(text, filename, "exec"), space)

@@ -53,6 +53,7 @@ def one_name_each(
     check: Callable[..., gast.AST],
     names: Names,
     inner: bool = False,
+    elements: bool = True,
 ) -> gast.FunctionDef:
     """Give every array that is written into one name wherever that matters.
 
@@ -75,6 +76,8 @@ def one_name_each(
         The function's supply of names.
     inner : bool
         Whether other derivatives call it, whose arrays it then must not write into.
+    elements : bool
+        Whether an element of an array is a number; otherwise it is a view as a row is.
 
     Returns
     -------
@@ -89,7 +92,7 @@ def one_name_each(
         return fn
     fn = grammar.clone(fn)
     flow = Sharing(fn, classify, numbers, inner)
-    work = _Paths(fn, source, flow, check, names)
+    work = _Paths(fn, source, flow, check, names, elements)
     body = work.block(fn.body)
     taken = numbers | work.elements
     after = Sharing(_with_body(fn, body), classify, taken, inner)
@@ -219,8 +222,8 @@ def _with_body(fn: gast.FunctionDef, body: list[gast.AST]) -> gast.FunctionDef:
 class _Paths:
     """Replaces second names by paths."""
 
-    def __init__(self, fn, source, flow: Sharing, check, names: Names):
-        self.names = names
+    def __init__(self, fn, source, flow: Sharing, check, names: Names, elements: bool):
+        self.names, self.numbers = names, elements
         self.fn, self.source, self.flow, self.check = fn, source, flow, check
         self.paths: dict[str, gast.AST] = {}
         self.definitions: dict[str, list[gast.AST]] = {}
@@ -347,6 +350,8 @@ class _Paths:
 
     def _takes_element(self, stmt: gast.AST, keys: bool = False) -> bool:
         """Whether a statement reads an element, by indices or, if so said, by a key."""
+        if not self.numbers:
+            return False
         value = stmt.value if isinstance(stmt, gast.Assign) else None
         if not isinstance(value, gast.Subscript) or not isinstance(
             stmt.targets[0], gast.Name

@@ -38,6 +38,7 @@ import gast
 from . import meanings, runtime
 from .arguments import bind, parameters
 from .attributes import ATTRIBUTE
+from .backends import NUMPY
 from .classes import (
     BINARY,
     LIBRARIES,
@@ -768,7 +769,9 @@ class _Writer(Understanding):
         """An expression for an object that can be imported: ``np.sin``, or a name."""
         whole = isinstance(value, types.ModuleType)
         module, _, word = canonical(value).rpartition(".")
-        sought = value if whole else sys.modules[module]
+        backend = self.scope.backend or NUMPY
+        sought = backend.module(value.__name__ if whole else module)
+        value = sought if whole else getattr(sought, word)
         for n, known_module in self.scope.modules():
             if n not in self.count and known_module is sought:
                 self.visible.add(n)
@@ -782,6 +785,7 @@ class _Writer(Understanding):
             if b.value is value:
                 return n
         if is_helper(value):
+            value = (self.scope.backend or NUMPY).helper(value.__name__)
             binding = Binding("helper", value.__name__, value=value)
         elif binding is None:
             module, _, word = canonical(value).rpartition(".")

@@ -28,6 +28,7 @@ runtime_stats runtime_control runtime_norms runtime_scipy_linalg
 runtime_signal runtime_integrate runtime_distance runtime_scipy_fft
 runtime_solvers
 helpers
+backends
 grammar layout
 names phrases renaming arguments solvers
 writer trial synonyms
@@ -35,7 +36,7 @@ unpack patterns containers comprehensions spread outer iterators stacks
 hoist attempts
 exits
 iterate
-parse resolve backends
+parse resolve
 selections
 classes solutions
 control
@@ -49,7 +50,7 @@ understanding
 writeout objects
 lift
 operations
-refusals
+refusals spelling
 normalise+lives+purity+analysis+beyond
 prepare specialise known inplace reuse integers
 entry

@@ -15,11 +15,14 @@ import re
 import sys
 import textwrap
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 import sct
+
+from .standin import in_place_of_cupy
 
 HEAD = """\
 import builtins
@@ -904,14 +907,42 @@ ROWS = [
             return «sct.fixed_point(g, 0.5, x)»
         """,
     ),
+    # -- what another library lacks --------------------------------------------------
+    row(
+        "function that CuPy lacks",
+        "its derivative needs `numpy.insert`, and CuPy has no such function",
+        """
+        import cupy as cp
+        def g(x):
+            return cp.sum(x)
+        @sct.adjoint(g)
+        def rule(out, x, *, out_bar):
+            x_bar = out_bar * np.insert(np.ones_like(x), 0, 1.0)[1:]
+            return x_bar
+        def f(x):
+            return cp.sin(«g(x)»)
+        """,
+    ),
+    row(
+        "function that NumPy has in Python",
+        "no rule for it, and the source that NumPy has",
+        """
+        import cupy as cp
+        def f(x):
+            return cp.sum(«cp.union1d(x, x)»)
+        """,
+    ),
 ]
 
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     """The module of a text, and where it stands."""
+    opened = ExitStack()
 
     def make(text: str):
+        if "import cupy" in text:
+            opened.enter_context(in_place_of_cupy())
         name = f"refused_{next(_numbers)}"
         path = tmp_path / f"{name}.py"
         path.write_text(text, encoding="utf-8")
@@ -921,7 +952,8 @@ def module(tmp_path, monkeypatch):
         spec.loader.exec_module(made)
         return made, str(path)
 
-    return make
+    with opened:
+        yield make
 
 
 def differentiated(m):

@@ -270,3 +270,22 @@ def test_gradients_of_gradients(f, order):
     h, x = 1e-3, 1.7
     slope = (8 * (df(x + h) - df(x - h)) - df(x + 2 * h) + df(x - 2 * h)) / (12 * h)
     assert sct.grad(df)(x) == pytest.approx(slope, rel=1e-7)
+
+
+def contracted(x, y):
+    return np.sum(np.einsum("ij,jk->ik", x, y) ** 3)
+
+
+def chained(x, y):
+    return np.sum(np.linalg.multi_dot([x, y, x]) ** 2)
+
+
+@pytest.mark.parametrize("f", [contracted, chained])
+def test_tangents_of_several_results_add_up(f):
+    random = np.random.default_rng(5)
+    x, y, v, w = (random.normal(size=(3, 3)) for _ in range(4))
+    products = sct.hvp(f, (0, 1))(x, y, v=(v, w))
+    df, h = sct.grad(f, (0, 1)), 1e-5
+    above, below = df(x + h * v, y + h * w), df(x - h * v, y - h * w)
+    for got, a, b in zip(products, above, below):
+        np.testing.assert_allclose(got, (a - b) / (2 * h), rtol=1e-6, atol=1e-6)

@@ -11,6 +11,7 @@ ROLES = {
     ("array_namespace", "array_api_compat"): "namespace",
     ("array_namespace", "scipy"): "namespace",
     ("get_namespace", "array_api_compat"): "namespace",
+    ("get_array_module", "cupy"): "namespace",
     ("xp_promote", "scipy"): "identity",
 }
 

@@ -148,9 +148,9 @@ def linspace(out, start, stop, num=50, endpoint=True, *, dtype=None, axis=0, out
 def linspace_tangent(
     out, start, stop, num=50, endpoint=True, *, dtype=None, axis=0, start_dot, stop_dot
 ):
-    zero_stop = np.zeros_like(stop, dtype=out.dtype)
+    zero_stop = np.zeros(np.shape(stop), out.dtype)
     from_start = np.linspace(start_dot, zero_stop, num, endpoint, axis=axis)
-    zero_start = np.zeros_like(start, dtype=out.dtype)
+    zero_start = np.zeros(np.shape(start), out.dtype)
     from_stop = np.linspace(zero_start, stop_dot, num, endpoint, axis=axis)
     return from_start, from_stop
 

@@ -28,6 +28,7 @@ from sct.runtime_rules import (
     tile_adjoint,
     unstack_adjoint,
 )
+from sct.runtime_scans import blank
 
 from .registry import adjoint, nondifferentiable, tangent
 
@@ -171,7 +172,7 @@ def append(out, arr, values, axis=None, *, out_bar):
 
 @tangent(np.append)
 def append_tangent(out, arr, values, axis=None, *, arr_dot, values_dot):
-    from_arr = np.append(arr_dot, np.zeros_like(values), axis)
+    from_arr = np.append(arr_dot, blank(values), axis)
     from_values = np.append(np.zeros_like(arr), values_dot, axis)
     return from_arr, from_values
 

@@ -36,7 +36,8 @@ def nansum(out, a, axis=None, dtype=None, *, keepdims=False, where=None, out_bar
 
 @tangent(np.nansum)
 def nansum_tangent(out, a, axis=None, dtype=None, *, keepdims=False, where=None, a_dot):
-    from_a = np.sum(a_dot, axis, keepdims=keepdims, where=observed(a, where))
+    shares = masked(a_dot, a, observed(a, where))
+    from_a = np.sum(shares, axis, keepdims=keepdims)
     return from_a
 
 

@@ -45,6 +45,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from sct.backends import twin
 from sct.errors import RuleError
 
 
@@ -228,6 +229,8 @@ def lookup(primal: object) -> Rule | None:
     found = _rules.get(_key(primal))
     if found is None and _register_imported():
         found = _rules.get(_key(primal))
+    if found is None and (same := twin(primal)) is not primal:
+        found = lookup(same)
     return found
 
 
