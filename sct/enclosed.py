@@ -20,12 +20,13 @@ the solver is called is what they mean.
 from __future__ import annotations
 
 import ast
+import re
 import textwrap
 
 import gast
 
 from .arguments import parameter_names
-from .grammar import clone, free_names, is_name, name, names_bound
+from .grammar import clone, free_names, is_name, name, names_bound, root
 from .names import Names, used_names
 from .outline import function_on_its_own
 from .resolve import Binding, Scope
@@ -118,7 +119,7 @@ class _Enclosed(gast.NodeTransformer):
         if solver.functions[0] not in inner:
             return node
         others = [p for p in solver.functions[1:] if p in given and p not in inner]
-        taken = list(dict.fromkeys(n for fn in inner.values() for n in self._free(fn)))
+        taken = self._taken(list(inner.values()))
         tails = [_tail(fn, solver.lead + len(params)) for fn in inner.values()]
         said = [_said(t) for t in tails]
         if any(t is None or t != said[0] for t in said):
@@ -128,7 +129,7 @@ class _Enclosed(gast.NodeTransformer):
             return node
         for p, fn in inner.items():
             _replace(node, given[p], name(self._outlined(solver, p, fn, taken)))
-        more = [*tails[0], *map(name, taken)]
+        more = [*tails[0], *map(clone, taken.values())]
         if more:
             whole = gast.Tuple([*params, *more], gast.Load())
             if "args" in given:
@@ -164,10 +165,28 @@ class _Enclosed(gast.NodeTransformer):
                     pending.append(inner)
         return variables, functions
 
-    def _free(self, fn: gast.AST) -> list[str]:
-        return self._needed(fn)[0]
+    def _taken(self, inner: list[gast.AST]) -> dict[str, gast.AST]:
+        """What functions take from around them, by the parameters that it becomes.
 
-    def _outlined(self, solver: Solver, parameter: str, fn, taken: list[str]) -> str:
+        Of a dict or object that is what they read of it.
+        """
+        variables = dict.fromkeys(n for fn in inner for n in self._needed(fn)[0])
+        deeper = {g for fn in inner for g in self._needed(fn)[1]}
+        whole = {n for g in deeper for n in free_names(self._definition(g))}
+        names = Names({*variables}.union(*map(used_names, inner)))
+        taken: dict[str, gast.AST] = {}
+        for n in variables:
+            found = [_paths(fn, n) for fn in inner]
+            if n in whole or None in found:
+                taken[n] = name(n)
+                continue
+            for text, path in {
+                k: v for paths in found for k, v in paths.items()
+            }.items():
+                taken[names.fresh("_".join(re.findall(r"\w+", text)))] = path
+        return taken
+
+    def _outlined(self, solver: Solver, parameter: str, fn, taken) -> str:
         """The name of a function of its own that does what a local one does."""
         word = WORDS[solver.kind] if parameter == solver.functions[0] else parameter
         word = getattr(fn, "name", "") or f"{self.source.name}_{word}"
@@ -175,13 +194,57 @@ class _Enclosed(gast.NodeTransformer):
         inner = self._needed(fn)[1]
         lines = [_definition_text(n, self._definition(n)) for n in reversed(inner)]
         head = f"def {word}({', '.join([*parameter_names(fn), *taken])}):"
-        text = _placed(fn, head, lines)
+        spelled = {_unparsed(path): n for n, path in taken.items() if not is_name(path)}
+        text = _placed(_Parts(spelled).visit(clone(fn)), head, lines)
         free = free_names(fn).union(*[free_names(self._definition(n)) for n in inner])
         known = {**self.scope.imports, **self.bindings}
         more = {n: b.value for n, b in known.items() if n in free}
         made = function_on_its_own(self.source, self.scope, word, text, more)
         self.bindings[alias] = Binding("value", alias, value=made)
         return alias
+
+
+class _Parts(gast.NodeTransformer):
+    """Reads parts of dicts and objects from names of their own."""
+
+    def __init__(self, names: dict[str, str]):
+        self.names = names
+
+    def visit_path(self, node):
+        found = self.names.get(_unparsed(node)) if _is_path(node) else None
+        return name(found) if found else self.generic_visit(node)
+
+    visit_Attribute = visit_Subscript = visit_path
+
+
+def _is_path(node: gast.AST) -> bool:
+    """Whether an expression is an attribute or an item of a dict, of a name or path."""
+    if isinstance(node, gast.Subscript):
+        key = getattr(node.slice, "value", None)
+        if not isinstance(node.slice, gast.Constant) or not isinstance(key, str):
+            return False
+    elif not isinstance(node, gast.Attribute):
+        return False
+    loaded = isinstance(node.ctx, gast.Load)
+    return loaded and (is_name(node.value) or _is_path(node.value))
+
+
+def _paths(fn: gast.AST, word: str) -> dict[str, gast.AST] | None:
+    """The paths by which a function reads what a name holds; None for the name."""
+    found: dict[str, gast.AST] = {}
+    stack = [fn.body] if isinstance(fn, gast.Lambda) else list(fn.body)
+    for n in stack:  # grows meanwhile
+        parts = list(gast.iter_child_nodes(n))
+        if isinstance(n, gast.Call) and _is_path(n.func) and root(n.func) == word:
+            # A method, which may read anything.
+            return None
+        if _is_path(n) and root(n) == word:
+            found[_unparsed(n)] = n
+            continue
+        if is_name(n, word):
+            return None
+        stack += parts
+    return found
 
 
 def _functions(body: list[gast.AST]) -> dict[str, gast.AST]:

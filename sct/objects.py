@@ -15,11 +15,13 @@ those of either.
 
 from __future__ import annotations
 
+import types
+
 import gast
 
 from .arguments import parameter_names
 from .attributes import is_class_check
-from .classes import is_named_tuple
+from .classes import find, is_named_tuple
 from .errors import unsupported
 from .grammar import (
     assign,
@@ -200,6 +202,12 @@ class _Apart(gast.NodeTransformer):
         for n in self.same:
             self.same[n] = self.whole(n)
         self.copies = [(n, s) for n, s in copies if n not in self.same]
+        self.stored = {
+            (self.whole(n.value.id), n.attr)
+            for n in gast.walk(fn)
+            if isinstance(n, gast.Attribute) and is_name(n.value)
+            if isinstance(n.ctx, gast.Store) and n.value.id in self.made
+        }
         self.share(fn, order)
 
     def whole(self, n: str) -> str:
@@ -304,8 +312,21 @@ class _Apart(gast.NodeTransformer):
             return name(self.attribute(n, attr))
         return gast.Attribute(name(n), attr, gast.Load())
 
+    def is_method(self, node: gast.Attribute) -> bool:
+        """Whether an attribute is a method of the class of what is made here."""
+        stored = (self.whole(node.value.id), node.attr) in self.stored
+        made = [getattr(s, "value", None) for s in self.made[node.value.id]]
+        classes = [m.cls for m in made if isinstance(m, Made)]
+        found = [find(cls, node.attr) for cls in classes]
+        return not stored and any(
+            f and isinstance(f[0], types.FunctionType) for f in found
+        )
+
     def visit_Attribute(self, node):
         if is_name(node.value) and node.value.id in self.made:
+            if isinstance(node.ctx, gast.Load) and self.is_method(node):
+                # It has the whole object with it.
+                self.refuse(self.at, WHOLE)
             id = self.attribute(node.value.id, node.attr)
             new = name(id, store=isinstance(node.ctx, gast.Store))
             return gast.copy_location(new, node)

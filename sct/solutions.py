@@ -21,6 +21,7 @@ import gast
 import numpy as np
 
 from . import runtime_solvers
+from .arguments import parameter_names
 from .grammar import (
     assign,
     blocks,
@@ -86,7 +87,7 @@ class _Solutions:
         for s in statements(fn.body):
             for n in writes(s):
                 bound.setdefault(n, []).append(s)
-        self.bound = bound
+        self.bound, self.given = bound, set(parameter_names(fn))
         # Name of a result → the attributes read of it; None where it is read whole.
         self.parts = _parts_read(fn)
         self.named: dict[tuple[str, str], str] = {}
@@ -102,7 +103,10 @@ class _Solutions:
             return None
         given = arguments(callee, call_)
         target = s.targets[0]
-        if given is None or items(given.get("args")) is None or not is_name(target):
+        if given is None or not is_name(target):
+            return None
+        given["args"] = self.written(given.get("args"))
+        if items(given["args"]) is None:
             return None
         function = self.scope.resolve(given[solver.functions[0]])
         plain = all(_says_nothing(given.get(p)) for p in solver.without)
@@ -113,6 +117,15 @@ class _Solutions:
         if solver.part and not self._apart(target.id, solver):
             return None
         return solver, given
+
+    def written(self, args: gast.AST | None) -> gast.AST | None:
+        """The tuple that a name holds, if nothing in it is bound again."""
+        made = self.bound.get(args.id, []) if is_name(args) else []
+        whole = getattr(made[0], "value", None) if len(made) == 1 else None
+        parts = items(whole) if isinstance(whole, gast.Tuple) else None
+        held = [e.id for e in parts or () if is_name(e)]
+        once = all(len(self.bound.get(n, ())) + (n in self.given) == 1 for n in held)
+        return whole if parts is not None and once else args
 
     def _apart(self, word: str, solver: Solver) -> bool:
         """Whether of all results of a name nothing but known attributes is read."""
@@ -176,6 +189,7 @@ class _Solutions:
             else:
                 args = [fun, found, clone(given["t"]), start, *params]
                 made = self.helper("trajectory", args, options)
+        gast.copy_location(made, s.value)
         return [*lead, s, *self.flattened(made, s, target)]
 
     def flattened(self, made: gast.Call, s: gast.AST, target: str) -> list[gast.AST]:

@@ -932,6 +932,30 @@ ROWS = [
             return cp.sum(«cp.union1d(x, x)»)
         """,
     ),
+    row(
+        "differential equation solved up to an active time",
+        "the times themselves are active",
+        """
+        from scipy.integrate import solve_ivp
+
+        def f(x):
+            sol = «solve_ivp(lambda t, y: -x * y, (0.0, x), np.array([1.0]))»
+            return sol.y[0, -1]
+        """,
+        marks=() if importlib.util.find_spec("scipy") else pytest.mark.skip,
+    ),
+    row(
+        "equation solved for a result that is used as a whole",
+        "of the result nothing be read but the solution",
+        """
+        from scipy.optimize import root
+
+        def f(x):
+            sol = «root(lambda z: z**3 - x, 1.0)»
+            return sum(sol.values())
+        """,
+        marks=() if importlib.util.find_spec("scipy") else pytest.mark.skip,
+    ),
 ]
 
 

@@ -88,7 +88,33 @@ def with_a_function_inside(a):
     return brentq(lambda z: square(z) * z - a, 0.0, 3.0)
 
 
+def of_a_dict(a, b):
+    p = {"a": a, "b": {"c": b}}
+    return brentq(lambda z: z**3 - p["a"] * z - p["b"]["c"], 0.0, 5.0)
+
+
+class Cubic:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def root(self):
+        return brentq(lambda z: z**3 - self.a * z - self.b, 0.0, 5.0)
+
+
+def of_an_object(a, b):
+    return Cubic(a, a * b).root()
+
+
+def with_a_named_tuple(a, b):
+    params = (a, b)
+    z = fsolve(coupled, [1.0, 1.0], args=params, xtol=1e-13)
+    return z[1]
+
+
 EQUATIONS = [
+    (of_a_dict, (1.2, 0.7)),
+    (of_an_object, (1.2, 0.7)),
+    (with_a_named_tuple, (0.9, 0.3)),
     (bracketed, (2.0,)),
     (bracketed_by_a_lambda, (2.0, 1.5)),
     (by_newton, (2.0,)),
@@ -168,6 +194,30 @@ def backwards(k, y0):
     return np.sum(sol.y**2)
 
 
+def complex_flow(k, w):
+    sol = solve_ivp(
+        lambda t, y: (1j * k - 0.5 * w) * y,
+        (0.0, 1.0),
+        np.array([1.0 + 0.5j, 2.0 + 0.0j]),
+        t_eval=[0.5, 1.0],
+        rtol=1e-10,
+        atol=1e-12,
+    )
+    return np.sum(np.abs(sol.y[:, -1]) ** 2) + sol.y[0, 0].real
+
+
+def branches(k, x):
+    if k > 0.5:
+        sol = solve_ivp(
+            lambda t, y: -k * y, (0.0, 1.0), np.array([x]), rtol=1e-10, atol=1e-12
+        )
+    else:
+        sol = solve_ivp(lambda t, y: k * y, (0.0, 1.0), np.array([x]), rtol=1e-9)
+    y = sol.y
+    y[:, -1] *= 2.0
+    return np.sum(sol.y[:, -1] ** 2)
+
+
 def by_odeint(w, x):
     def rhs(y, t):
         return [y[1], -w * w * y[0]]
@@ -224,6 +274,8 @@ FLOWS = [
     (fit, (np.array([1.0, 0.8, 0.6]), 0.7)),
     (stiff, (20.0,)),
     (backwards, (0.4, np.array([1.0, 2.0]))),
+    (complex_flow, (0.7, 0.4)),
+    (branches, (0.7, 0.4)),
     (by_odeint, (1.3, 0.8)),
     (shooting, (0.9, 1.2)),
     (in_pieces, (0.4, np.array([1.0, 2.0]))),
@@ -273,7 +325,9 @@ def test_both_modes(f, args):
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-9)
 
 
-@pytest.mark.parametrize("f, args", [*EQUATIONS, FLOWS[0], FLOWS[1], FLOWS[5]])
+@pytest.mark.parametrize(
+    "f, args", [*EQUATIONS, FLOWS[0], FLOWS[1], (by_odeint, (1.3, 0.8))]
+)
 def test_second_order(f, args):
     wrt = tuple(range(len(args)))
     gradient = sct.grad(f, wrt=wrt)
@@ -330,7 +384,7 @@ def test_the_error_is_that_of_the_tolerance():
 
 # -- how it is emitted ----------------------------------------------------------------
 def test_standing_alone(tmp_path):
-    for f, args in [FLOWS[1], FLOWS[9], EQUATIONS[1]]:
+    for f, args in [FLOWS[1], FLOWS[-1], EQUATIONS[1]]:
         wrt = tuple(range(len(args)))
         gradient = sct.grad(f, wrt=wrt)
         sct.save(gradient, tmp_path / f"{f.__name__}_grad.py")
@@ -368,6 +422,22 @@ def returned_whole(k):
 def of_what_is_returned_whole(k):
     sol = returned_whole(k)
     return sol.y[0, -1]
+
+
+class Decay:
+    def __init__(self, k):
+        self.k = k
+
+    def rhs(self, t, y):
+        return -self.k * y
+
+    def end(self):
+        sol = solve_ivp(self.rhs, (0.0, 1.0), np.array([1.0]))
+        return sol.y[0, -1]
+
+
+def by_a_method(k):
+    return Decay(k).end()
 
 
 def with_events(k):
@@ -416,6 +486,7 @@ def at(k):
     "f",
     [
         of_what_is_returned_whole,
+        by_a_method,
         with_events,
         of_dense_output,
         with_full_output,
