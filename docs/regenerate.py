@@ -44,8 +44,8 @@ def swing(x: float, v: float, n: int) -> float:
 ORDER = """
 api operators colours control transform deferred check testing cli store module
 arguments errors
-parse resolve entry normalise fence hooks outline imports generators selections
-iterators edits
+parse resolve entry normalise fence hooks outline imports generators spellings
+selections iterators edits
 stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate
 exits anf lives enclosed solvers solutions
 lift writeout understanding meanings classes objects attributes beyond sums

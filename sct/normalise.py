@@ -37,6 +37,7 @@ from sct.questions import about_functions
 from sct.renaming import own_names
 from sct.resolve import MISSING, Scope
 from sct.selections import with_selections
+from sct.spellings import respelled
 
 # The functions of the public API that give derivatives.
 OPERATORS = {
@@ -216,6 +217,7 @@ def flattened(function: types.FunctionType) -> Flat:
         is_operator,
         needs_writing_out,
     )
+    plain = respelled(plain, is_builtin, scope)
     plain = with_selections(plain, is_builtin, scope.resolve)
     fn = one_life_each(flat(with_generators(plain, is_builtin)))
     return Flat(source, fn, around, _parameters_known(fn, function, scope))

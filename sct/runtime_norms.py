@@ -87,6 +87,8 @@ def norm_change(x_bar, x_dot, axis=None, keepdims=False):
 
 def cond_adjoint(g, y, x, p=None):
     """The adjoint of ``y = np.linalg.cond(x, p)``."""
+    # Before NumPy 2 that of complex matrices is complex.
+    g, y = np.real(g), np.real(y)
     if p is None or p in (2, -2):
         s = np.linalg.svd(x, compute_uv=False)
         last, first = (-1, 0) if p != -2 else (0, -1)

@@ -142,6 +142,30 @@ def histogram_adjoint(g, a, edges):
     return np.where(inside, np.take(g, at), 0.0)
 
 
+def spans(bins, range=None):
+    """Whether ``np.histogram(a, bins, range)`` takes the outer edges from `a`."""
+    return range is None and np.ndim(bins) == 0
+
+
+def edges_adjoint(g, a, edges, bins, range=None):
+    """The adjoint of `a`, from the `edges` of ``np.histogram(a, bins, range)``."""
+    if not spans(bins, range):
+        return np.zeros_like(a)
+    share = np.linspace(0.0, 1.0, np.size(edges))
+    low, high = a == np.min(a), a == np.max(a)
+    from_low = np.sum(g * (1.0 - share)) * low / np.sum(low)
+    return from_low + np.sum(g * share) * high / np.sum(high)
+
+
+def edges_tangent(a_dot, a, edges, bins, range=None):
+    """The change of the `edges` of ``np.histogram(a, bins, range)`` with `a`."""
+    if not spans(bins, range):
+        return np.zeros_like(edges)
+    low, high = a == np.min(a), a == np.max(a)
+    first = np.sum(a_dot * low) / np.sum(low)
+    return np.linspace(first, np.sum(a_dot * high) / np.sum(high), np.size(edges))
+
+
 # Polynomials and gradients.
 
 

@@ -177,6 +177,33 @@ def toeplitz_adjoint_r(g, r):
     return r_bar
 
 
+def toeplitz_parts(c_or_cr):
+    """The first column and row that ``linalg.solve_toeplitz`` is given."""
+    if np.ndim(c_or_cr[0]) > 0:
+        return c_or_cr[0], c_or_cr[1]
+    return c_or_cr, c_or_cr
+
+
+def toeplitz_of(c_or_cr):
+    """The matrix of ``linalg.solve_toeplitz(c_or_cr, b)``."""
+    c, r = toeplitz_parts(c_or_cr)
+    return linalg.toeplitz(c, r)
+
+
+def toeplitz_transposed(c_or_cr):
+    """What ``linalg.solve_toeplitz`` takes for the transposed matrix."""
+    c, r = toeplitz_parts(c_or_cr)
+    return np.concatenate((c[:1], r[1:])), c
+
+
+def toeplitz_adjoint(g, c_or_cr):
+    """The adjoint of what ``linalg.solve_toeplitz`` takes, from that of the matrix."""
+    if np.ndim(c_or_cr[0]) > 0:
+        c, r = c_or_cr
+        return toeplitz_adjoint_c(g, c, r), toeplitz_adjoint_r(g, r)
+    return toeplitz_adjoint_c(g, c_or_cr)
+
+
 def transposed_bands(ab, lower, upper):
     """The bands of a transposed matrix, as ``linalg.solve_banded`` takes them."""
     bands = np.zeros_like(ab)

@@ -9,7 +9,7 @@
 
 Likewise `permutations`, `combinations_with_replacement` and `pairwise`; `chain` is the
 list of all items.  A loop that is left early, or changes what it runs over, gets a
-list.
+list, and so does one over what has no length, such as `np.ndindex`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import itertools
 from collections.abc import Callable
 
 import gast
+import numpy as np
 
 from .exits import own_breaks
 from .grammar import (
@@ -41,6 +42,8 @@ STARTS = {
     itertools.combinations_with_replacement: "{}",
     itertools.permutations: "0",
 }
+# What has neither a length nor an index; all are finite.
+LAZY = (np.ndindex, itertools.islice, itertools.zip_longest, itertools.product, *STARTS)
 PAIRWISE = getattr(itertools, "pairwise", None)
 OTHERS = (itertools.product, itertools.chain, PAIRWISE)
 
@@ -65,7 +68,7 @@ def with_selections(
         The same tree when there is nothing to do.
     """
     work = _Selections(tree, resolve)
-    if not any(work.concerns(n) for n in gast.walk(tree)):
+    if not any(work.concerns(n) or work.is_lazy(n) for n in gast.walk(tree)):
         return tree
     if any(is_builtin(name(word)) != word for word in BUILTINS):
         return tree
@@ -89,7 +92,20 @@ class _Selections(gast.NodeTransformer):
             return not e.keywords or callee is itertools.product and _repeat(e) > 0
         return callee in STARTS and not e.keywords and _size(e) > 0
 
+    def is_lazy(self, e: gast.AST) -> bool:
+        """Whether an expression is to be listed where a loop runs over it."""
+        callee = self.resolve(e.func) if isinstance(e, gast.Call) else None
+        return hashable(callee) and callee in LAZY
+
+    def visit_comprehension(self, node):
+        self.generic_visit(node)
+        if self.is_lazy(node.iter):
+            node.iter = located(call("list", node.iter), node.iter)
+        return node
+
     def visit_Call(self, node):
+        if self.resolve(node.func) in (enumerate, zip):
+            node.args = [call("list", a) if self.is_lazy(a) else a for a in node.args]
         concerned = self.concerns(node)
         callee = self.resolve(node.func) if concerned else None
         self.generic_visit(node)
@@ -105,7 +121,8 @@ class _Selections(gast.NodeTransformer):
 
     def visit_For(self, node):
         selected = self.concerns(node.iter)
-        self.generic_visit(node)
+        # As in a comprehension, but for a selection.
+        self.visit_comprehension(node)
         if selected and isinstance(node.iter, gast.GeneratorExp):
             if own_breaks(node.body) or names_read(node.iter) & _changed(node):
                 listed = gast.ListComp(node.iter.elt, node.iter.generators)

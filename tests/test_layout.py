@@ -37,7 +37,7 @@ hoist attempts
 exits
 iterate
 parse resolve
-selections
+selections spellings
 classes solutions
 control
 hooks outline

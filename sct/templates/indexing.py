@@ -26,6 +26,7 @@ from .registry import adjoint, nondifferentiable
 
 nondifferentiable(
     *(np.tril_indices, np.triu_indices, np.diag_indices, np.unravel_index, np.ix_),
+    np.ndindex,
     *(np.tril_indices_from, np.triu_indices_from, np.diag_indices_from),
     *(np.ravel_multi_index, np.shares_memory, np.may_share_memory),
 )

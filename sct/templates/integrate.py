@@ -14,7 +14,7 @@ from sct.runtime_integrate import (
     trapezoid_adjoint_y,
 )
 
-from .registry import adjoint, tangent
+from .registry import adjoint, given, tangent
 
 helpers.add(
     runtime_integrate, (simpson_adjoint, trapezoid_adjoint_x, trapezoid_adjoint_y)
@@ -34,7 +34,10 @@ def trapezoid(out, y, x=None, dx=1.0, axis=-1, *, out_bar):
 @tangent(integrate.trapezoid)
 def trapezoid_tangent(out, y, x=None, dx=1.0, axis=-1, *, y_dot, x_dot):
     from_y = integrate.trapezoid(y_dot, x, dx, axis)
-    from_x = integrate.trapezoid(y, x_dot, axis=axis)
+    if given(x):
+        from_x = integrate.trapezoid(y, x_dot, axis=axis)
+    else:
+        from_x = None
     return from_y, from_x
 
 

@@ -16,6 +16,8 @@ from sct.runtime_scans import (
     cumulative_prod_tangent,
     diff_of,
     diff_part,
+    edges_adjoint,
+    edges_tangent,
     flipped_sums,
     histogram_adjoint,
     overlap_start,
@@ -163,15 +165,24 @@ def bincount(out, x, /, weights=None, minlength=0, *, out_bar):
     return weights_bar
 
 
-# The counts themselves are constant wherever they have a derivative.
-@adjoint(np.histogram, wrt=("weights",))
+# The counts themselves are constant wherever they have a derivative; the edges may be
+# those of the data.
+@adjoint(np.histogram, wrt=("a", "weights"))
 def histogram(out, a, bins=10, range=None, *, weights=None, out_bar):
-    weights_bar = histogram_adjoint(out_bar[0], a, out[1])
-    return weights_bar
+    a_bar = edges_adjoint(out_bar[1], a, out[1], bins, range)
+    if weights is None:
+        weights_bar = None
+    else:
+        weights_bar = histogram_adjoint(out_bar[0], a, out[1])
+    return a_bar, weights_bar
 
 
 @tangent(np.histogram)
-def histogram_tangent(out, a, bins=10, range=None, *, weights=None, weights_dot):
-    counts_dot, _ = np.histogram(a, out[1], weights=weights_dot)
-    from_weights = (counts_dot, np.zeros_like(out[1]))
-    return from_weights
+def histogram_tangent(out, a, bins=10, range=None, *, weights=None, a_dot, weights_dot):
+    if given(weights):
+        moved = np.broadcast_to(weights_dot, np.shape(a))
+        counts_dot = np.histogram(a, out[1], weights=moved)[0]
+    else:
+        counts_dot = 0.0 * out[0]
+    out_dot = counts_dot, edges_tangent(a_dot, a, out[1], bins, range)
+    return out_dot

@@ -78,7 +78,7 @@ def irfft_(out, x, n=None, axis=-1, norm=None, *, workers=None, out_bar):
     return x_bar
 
 
-# Cosine transforms of types 2, 3 and 4.
+# Cosine transforms.
 
 
 @adjoint(fft.dct, wrt=("x",), linear=True, fresh=True, result="first")

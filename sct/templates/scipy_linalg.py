@@ -51,8 +51,11 @@ from sct.runtime_scipy_linalg import (
     lu_solve_tangent_lu,
     outer_rows,
     permuted,
+    toeplitz_adjoint,
     toeplitz_adjoint_c,
     toeplitz_adjoint_r,
+    toeplitz_of,
+    toeplitz_transposed,
     transposed_bands,
     triangle,
     unpermuted,
@@ -77,8 +80,11 @@ helpers.add(
         logm_change,
         lu_factor_adjoint,
         lu_solve_adjoint_lu,
+        toeplitz_adjoint,
         toeplitz_adjoint_c,
         toeplitz_adjoint_r,
+        toeplitz_of,
+        toeplitz_transposed,
         triangle,
     ),
 )
@@ -494,6 +500,20 @@ def toeplitz(out, c, r=None, *, out_bar):
     else:
         r_bar = toeplitz_adjoint_r(out_bar, r)
     return c_bar, r_bar
+
+
+@adjoint(linalg.solve_toeplitz, wrt=("c_or_cr", "b"), fresh=True, real=True)
+def solve_toeplitz(out, c_or_cr, b, check_finite=True, *, out_bar):
+    b_bar = linalg.solve_toeplitz(toeplitz_transposed(c_or_cr), out_bar)
+    c_or_cr_bar = toeplitz_adjoint(-outer_rows(b_bar, out), c_or_cr)
+    return c_or_cr_bar, b_bar
+
+
+@tangent(linalg.solve_toeplitz)
+def solve_toeplitz_tangent(out, c_or_cr, b, check_finite=True, *, c_or_cr_dot, b_dot):
+    from_c = -linalg.solve_toeplitz(c_or_cr, toeplitz_of(c_or_cr_dot) @ out)
+    from_b = linalg.solve_toeplitz(c_or_cr, b_dot)
+    return from_c, from_b
 
 
 @adjoint(linalg.solve_banded, wrt=("ab", "b"), fresh=True)

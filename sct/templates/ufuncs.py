@@ -21,6 +21,11 @@ def logaddexp_reduce(array, axis=0, *, keepdims=False):
     return np.logaddexp.reduce(array, axis, keepdims=keepdims)
 
 
+def hypot_reduce(array, axis=0, *, keepdims=False):
+    """``np.hypot.reduce``."""
+    return np.hypot.reduce(array, axis, keepdims=keepdims)
+
+
 def maximum_accumulate(array, axis=0):
     """``np.maximum.accumulate``."""
     return np.maximum.accumulate(array, axis)
@@ -38,6 +43,7 @@ def add_reduceat(array, indices, axis=0):
 
 METHODS_OF_UFUNCS: dict[tuple[object, str], object] = {
     (np.logaddexp, "reduce"): logaddexp_reduce,
+    (np.hypot, "reduce"): hypot_reduce,
     (np.maximum, "accumulate"): maximum_accumulate,
     (np.minimum, "accumulate"): minimum_accumulate,
     (np.add, "reduceat"): add_reduceat,
@@ -64,6 +70,23 @@ def logaddexp_reduce_tangent(out, array, axis=0, *, keepdims=False, array_dot):
         base = np.expand_dims(base, axis)
     moved = np.exp(array - base) * array_dot
     return np.sum(moved, axis, keepdims=keepdims)
+
+
+# At the origin the derivative is 0.
+@adjoint(hypot_reduce, wrt=("array",), full="axis")
+def hypot_reduce_(out, array, axis=0, *, keepdims=False, out_bar):
+    base = np.where(out == 0, 1.0, out)
+    if axis is None or keepdims:
+        array_bar = out_bar / base * array
+    else:
+        array_bar = np.expand_dims(out_bar / base, axis) * array
+    return array_bar
+
+
+@tangent(hypot_reduce)
+def hypot_reduce_tangent(out, array, axis=0, *, keepdims=False, array_dot):
+    moved = np.sum(array * array_dot, axis, keepdims=keepdims)
+    return moved / np.where(out == 0, 1.0, out)
 
 
 # Of equal elements the first counts.

@@ -102,6 +102,11 @@ UFUNCS = [
     Row(ufuncs.add_reduceat, (normal(6), np.array([0, 4, 2]))),
     Row(ufuncs.add_reduceat, (normal(2, 5), [0, 3]), {"axis": 1}),
     Row(helper.reduceat_adjoint, (normal(3), normal(6), [0, 2, 5])),
+    *[
+        Row(ufuncs.hypot_reduce, (normal(2, 3), *axis), kwargs)
+        for axis in ((), (1,), (None,))
+        for kwargs in ({}, {"keepdims": True})
+    ],
 ]
 
 COMPLEX = [

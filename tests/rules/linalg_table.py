@@ -58,6 +58,8 @@ DRAWN = (normal, complex_normal)
 AWAY = (away, complex_away)
 SPREAD = (spread, complex_spread)
 SQUARE = ((3, 3), (2, 3, 3), (1, 1))
+# Unit matrices, of rows and columns in two dimensions.
+_tall, _wide = (np.reshape(np.eye(6), s) for s in ((2, 3, 6), (6, 2, 3)))
 MATRICES = ((3, 3), (4, 2), (2, 4), (2, 4, 2), (2, 3, 4))
 
 PRODUCTS = [
@@ -147,7 +149,10 @@ SOLVING = [
     Row(np.linalg.pinv, (spread(3, 3).astype(np.float32),)),
     Row(np.linalg.inv, (spread(3, 3).astype(np.float32),)),
     Row(np.linalg.det, (spread(3, 3).astype(np.float32),)),
-    Row(np.linalg.solve, (complex_spread(2, 3, 3), complex_normal(3, 4))),
+    *[
+        Row(np.linalg.solve, (a, np.stack([b, 2.0 * b])))
+        for a, b in [(complex_spread(2, 3, 3), complex_normal(3, 4))]
+    ],
     Row(np.linalg.solve, (complex_spread(3, 3), complex_normal(3))),
     *[
         Row(np.linalg.matrix_power, (draw(*shape), n))
@@ -158,12 +163,12 @@ SOLVING = [
     *[Row(np.linalg.tensorinv, (draw(2, 3, 6),)) for draw in DRAWN],
     *[Row(np.linalg.tensorinv, (draw(6, 2, 3), 1)) for draw in DRAWN],
     *[
-        Row(np.linalg.tensorsolve, (draw(*a), draw(*b), *axes))
+        Row(np.linalg.tensorsolve, (draw(*np.shape(far)) + 6.0 * far, draw(*b), *axes))
         for draw in DRAWN
-        for a, b, axes in (
-            ((2, 3, 6), (2, 3), ()),
-            ((2, 6, 3), (6,), ((0, 2),)),
-            ((2, 6, 3), (2, 3), ((1,),)),
+        for far, b, axes in (
+            (_tall, (2, 3), ()),
+            (np.moveaxis(_wide, 0, 1), (6,), ((0, 2),)),
+            (np.moveaxis(_tall, -1, 1), (2, 3), ((1,),)),
         )
     ],
     *[

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+MODERN = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+WIDENING = "before NumPy 2 a number of Python's makes another of single precision wide"
+
 
 @dataclass(frozen=True, eq=False)
 class Row:

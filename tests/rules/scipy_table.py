@@ -296,8 +296,6 @@ LINALG = [
         for lower in (False, True)
         for b in (normal(3), normal(3, 2))
     ],
-    Row(linalg.cho_solve, ((regular(3, 3) + 1j * normal(3, 3), True), normal(3))),
-    Row(linalg.cho_solve, ((regular(3, 3), False), normal(3) + 1j * normal(3))),
     Row(linalg.lu_factor, (regular(3, 3)[::-1],)),
     *[
         Row(linalg.lu_solve, ((_LU, _PIVOTS), b), {"trans": trans})
@@ -356,6 +354,22 @@ MORE = [
         for norm in (None, "ortho", "forward")
     ],
     Row(fft.dct, (normal(4, 3),), {"axis": 0}),
+    *[
+        Row(f, (normal(4), 1), {"norm": norm})
+        for f in (fft.dct, fft.idct)
+        for norm in (None, "ortho", "forward")
+    ],
+    Row(fft.dct, (normal(4, 3), 1), {"axis": 0}),
+    Row(linalg.cho_solve, ((regular(3, 3) + 1j * normal(3, 3), True), normal(3))),
+    Row(linalg.cho_solve, ((regular(3, 3), False), normal(3) + 1j * normal(3))),
+    *[
+        Row(linalg.solve_toeplitz, (c, b))
+        for b in (normal(4), normal(4, 2))
+        for c in (
+            normal(4) + np.array([6.0, 0.0, 0.0, 0.0]),
+            (normal(4) + np.array([6.0, 0.0, 0.0, 0.0]), normal(4)),
+        )
+    ],
 ]
 
 SCIPY = [*SPECIAL, *STATS, *LINALG, *MORE]

@@ -19,6 +19,7 @@ from sct import runtime_rules as helper
 from .elementwise_table import ELEMENTWISE
 from .linalg_table import LINEAR_ALGEBRA
 from .rows import (
+    MODERN,
     Row,
     between,
     binary,
@@ -232,7 +233,11 @@ REDUCTIONS = [
     Row(np.prod, (np.array([2.0, 0.0, 3.0]),)),
     Row(np.prod, (np.array([0.0, 0.0, 3.0]),)),
     Row(np.average, (normal(4),), {"weights": positive(4)}),
-    Row(np.average, (normal(2, 3, 4), (2, 0)), {"weights": positive(4, 2)}),
+    *[
+        Row(np.average, (normal(2, 3, 4), (2, 0)), {"weights": w})
+        for w in [positive(4, 2)]
+        if MODERN
+    ],
     Row(np.average, (normal(3, 4),), {"weights": positive(3, 4)}),
     Row(np.average, (normal(3, 4), 1), {"weights": positive(4)}),
     Row(np.average, (normal(3, 4), 1), {"weights": positive(4), "keepdims": True}),
@@ -368,12 +373,14 @@ LINALG = [
     *[
         Row(np.linalg.solve, (regular(*a), normal(*b)))
         for a, b in (
-            ((3, 3), (3,)),
-            ((3, 3), (3, 2)),
-            ((2, 3, 3), (2, 3, 4)),
-            ((2, 3, 3), (3, 4)),
-            ((2, 3, 3), (3,)),
-            ((3, 3), (2, 3, 4)),
+            *(((3, 3), (3,)), ((3, 3), (3, 2))),
+            *(((2, 3, 3), (2, 3, 4)), ((3, 3), (2, 3, 4))),
+            # Before NumPy 2 the latter is a stack of vectors.
+            *(
+                (((2, 3, 3), (3, 4)), ((2, 3, 3), (3,)))
+                if MODERN
+                else [((2, 3, 3), (2, 3))]
+            ),
         )
     ],
     *[

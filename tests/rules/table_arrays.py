@@ -170,8 +170,16 @@ SCANS = [
         for mode in ("full", "same", "valid")
     ],
     Row(np.bincount, (np.array([0, 1, 1, 3, 0]), _row), {"minlength": 6}),
-    Row(np.histogram, (_steps, 3), {"weights": _row}),
-    Row(np.histogram, (_steps, [0.2, 1.0, 3.0]), {"weights": _row}),
+    # At an edge, counts have no derivative.
+    *[
+        Row(np.histogram, (_steps, *rest), {"weights": _row}, wrt=("weights",))
+        for rest in ([3], [[0.2, 1.0, 3.0]])
+    ],
+    *[
+        Row(np.histogram, (np.array([0.3, 2.2, 1.4, 0.1, 0.5]), *rest), kwargs)
+        for rest in ([3], [3, (0.0, 3.0)], [[0.2, 1.0, 3.0]])
+        for kwargs in ({}, {"weights": _row})
+    ],
 ]
 
 POLYNOMIALS = [

@@ -32,6 +32,7 @@ CASES = [
     (math.fabs, (0.0,), (0.0,)),
     (np.prod, ([0.0, 2.0, 3.0],), ([6.0, 0.0, 0.0],)),
     (np.logaddexp, (-np.inf, [-np.inf, 0.0]), ([0.0, 0.0], [0.0, 1.0])),
+    (ufuncs.hypot_reduce, ([0.0, 0.0],), ([0.0, 0.0],)),
     (ufuncs.logaddexp_reduce, ([-np.inf, -np.inf],), ([0.0, 0.0],)),
     (ufuncs.maximum_accumulate, ([1.0, 1.0, 0.5],), ([3.0, 0.0, 0.0],)),
     (choices.largest, ([3.0, 1.0, 3.0],), ([0.5, 0.0, 0.5],)),

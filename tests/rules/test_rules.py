@@ -18,11 +18,11 @@ from sct.runtime import unbroadcast
 from sct.templates import METHODS, lookup, rules, tangent_of
 
 from . import table, table_arrays
-from .rows import Row
+from .rows import MODERN, WIDENING, Row
 
 ROWS = [*table.ROWS, *table_arrays.ROWS]
 
-STEP = 1e-3
+STEP = 3e-4
 
 # Of the derivative in the exponent of a negative base, which no row asks for.
 pytestmark = [
@@ -273,6 +273,7 @@ def test_zero_derivatives(row):
             assert close(a, b, 1e-12)
 
 
+@pytest.mark.skipif(not MODERN, reason=WIDENING)
 @pytest.mark.parametrize(
     "row", [r for r in ROWS if any(map(is_single, r.args))], ids=str
 )
@@ -324,7 +325,7 @@ def test_fresh_results_of_methods_share_no_memory(name):
     for given in [(), (0,), (0.5, 2.0), (float,)]:
         try:
             result = getattr(x, name)(*given)
-        except TypeError:
+        except (TypeError, ValueError):
             continue
         assert not share_memory(x, result)
 
