@@ -30,14 +30,17 @@ from sct.normalise import normalise
 from sct.operations import Operation, Resolver, unwrap
 from sct.questions import about_functions
 from sct.resolve import MISSING, hashable
-from sct.stacks import resized
+from sct.stacks import popped, resized
 from sct.structures import lists_only, structures
 
 GIVEN = "the caller's "
 # What puts its arguments into the container that it is a method of.
 KEEPS = {"append", "extend", "insert", "add", "update", "setdefault", "appendleft"}
 # Whose values are always new.
-NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant, gast.JoinedStr)
+NEW = (
+    *(gast.BinOp, gast.UnaryOp, gast.Compare, gast.BoolOp),
+    *(gast.Constant, gast.JoinedStr),
+)
 # Whose values look into their first argument, if into any.
 OF_FIRST = {
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.squeeze,
@@ -200,6 +203,9 @@ class Sharing:
                 self.twice.update(names)
         others = into.union(*[state.get(n, frozenset()) for n in into])
         others -= names | self.numbers
+        if popped(stmt) not in self.twice:
+            # What was taken from a list is there no more.
+            others.discard(popped(stmt))
         for n in names:
             for m in state.pop(n, frozenset()):
                 state[m] = state.get(m, frozenset()) - {n}

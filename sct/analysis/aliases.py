@@ -41,7 +41,7 @@ FRESH = {
     runtime_rules.repeat_adjoint, runtime_rules.stored_at, np.resize,
     runtime_rules.resize_adjoint, runtime_rules.along_axis,
     runtime_rules.diagonal_places,
-    runtime_rules.diag_adjoint, runtime_rules.itemised,
+    runtime_rules.diag_adjoint, runtime_rules.itemised, runtime.copied,
 } | REDUCTIONS | TO_SCALAR  # fmt: skip
 # Element by element, but what needs no change is returned as it is.
 UNCHANGED = {

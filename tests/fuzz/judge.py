@@ -37,7 +37,7 @@ class Verdict:
     detail: str = ""
 
 
-def judge(program: Program, folder: Path, name: str) -> Verdict:
+def judge(program: Program, folder: Path, name: str, check=None) -> Verdict:
     """Differentiate and check one program.
 
     Parameters
@@ -48,6 +48,9 @@ def judge(program: Program, folder: Path, name: str) -> Verdict:
         Where modules can be written; on ``sys.path``.
     name : str
         A name for the program's module that was not used before.
+    check : callable, optional
+        ``check(f, value, program, folder, name)``, which judges the derivatives of the
+        program's function; by default those of reverse mode.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -60,21 +63,28 @@ def judge(program: Program, folder: Path, name: str) -> Verdict:
             return Verdict(SKIPPED, repr(e))
         if np.ndim(value) or not np.isfinite(value) or abs(value) > 1e3:
             return Verdict(SKIPPED, f"value {value}")
-        try:
-            with deadline(SECONDS):
-                return _judge(f, value, program, folder, name)
-        except OutOfTime:
-            return Verdict("slow", f"not done after {SECONDS} s")
-        except sct.SctError as e:
-            return Verdict(REFUSED, str(e))
-        except Exception as e:
-            frame = traceback.extract_tb(e.__traceback__)[-1]
-            where = f"{Path(frame.filename).name}:{frame.name}"
-            if frame.filename.startswith("<sct"):
-                where = "emitted code"
-            detail = "".join(traceback.format_exception(e)[-3:])
-            what = re.sub(r"'\w+'|\d+", "…", f"{type(e).__name__}: {e}")
-            return Verdict(f"crash in {where}: {what}", detail)
+        if check is not None:
+            return check(f, value, program, folder, name)
+        return attempt(lambda: _judge(f, value, program, folder, name))
+
+
+def attempt(work: Callable[[], Verdict]) -> Verdict:
+    """What `work` says, or what its giving way says."""
+    try:
+        with deadline(SECONDS):
+            return work()
+    except OutOfTime:
+        return Verdict("slow", f"not done after {SECONDS} s")
+    except sct.SctError as e:
+        return Verdict(REFUSED, str(e))
+    except Exception as e:
+        frame = traceback.extract_tb(e.__traceback__)[-1]
+        where = f"{Path(frame.filename).name}:{frame.name}"
+        if frame.filename.startswith("<sct"):
+            where = "emitted code"
+        detail = "".join(traceback.format_exception(e)[-3:])
+        what = re.sub(r"'\w+'|\d+", "…", f"{type(e).__name__}: {e}")
+        return Verdict(f"crash in {where}: {what}", detail)
 
 
 class OutOfTime(BaseException):
