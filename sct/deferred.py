@@ -105,4 +105,26 @@ def deferred(
         return made[key](*args, **kwargs)
 
     del derivative.__wrapped__
+    derivative.of = function, parameters, transform
     return derivative
+
+
+def deferred_again(first: Callable, transform: Callable) -> Callable:
+    """A derivative of what `deferred` gave, made when that is made.
+
+    Parameters
+    ----------
+    first : callable
+        The first derivative.
+    transform : callable
+        What it will be, once its functions and classes are known, to its derivative.
+    """
+    function, parameters, make = first.of
+
+    def both(primal: types.FunctionType) -> Callable:
+        made = make(primal)
+        # It is given what the primal is given.
+        setattr(made, GIVEN, getattr(primal, GIVEN))
+        return transform(made)
+
+    return deferred(function, parameters, both)

@@ -18,6 +18,7 @@ from .attributes import attributes_apart, outer_apart
 from .components import taken_apart
 from .edits import without_edits
 from .extremes import item_by_item
+from .grown import parts_by_name
 from .mapped import without_maps
 from .meanings import Known
 from .objects import objects_apart
@@ -127,6 +128,7 @@ def lift(
         sums,
         written,
         lambda fn: objects_apart(fn, around),
+        lambda fn: parts_by_name(fn, around.scope.resolve),
         lambda fn: attributes_apart(fn, around),
         lambda fn: outer_apart(fn, around),
         lambda fn: of_displays(fn, around.is_builtin),

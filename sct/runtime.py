@@ -94,10 +94,16 @@ class Parts:
         return len(self.__dict__)
 
     def __getitem__(self, index):
-        return list(self.__dict__.values())[index]
+        return self.__dict__[self._name(index)]
 
     def __setitem__(self, index, value):
-        self.__dict__[list(self.__dict__)[index]] = value
+        self.__dict__[self._name(index)] = value
+
+    def get(self, index):
+        return self.__dict__.get(self._name(index))
+
+    def _name(self, index):
+        return index if isinstance(index, str) else list(self.__dict__)[index]
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -376,6 +382,8 @@ def check_floats(**arrays):
             check_floats(**{f"{name}[{k}]": v for k, v in enumerate(x)})
         elif isinstance(x, dict):
             check_floats(**{f"{name}[{k!r}]": v for k, v in x.items()})
+        elif isinstance(x, Parts):
+            check_floats(**{f"{name}.{k}": v for k, v in vars(x).items()})
         elif getattr(x, "shape", ()) and x.dtype.kind in "iub":
             raise ArgumentError(
                 f"{name} is {describe(x)}: what is stored there is cut to an integer; "

@@ -37,6 +37,7 @@ from sct.operations import (
     unwrap,
 )
 from sct.questions import about_functions
+from sct.stacks import popped, stacks
 from sct.templates import is_array_attribute
 
 MAKERS = (
@@ -203,11 +204,19 @@ def _bindings(fn: gast.FunctionDef) -> dict[str, list[gast.AST | None]]:
     """What the names of a function are bound to: None where no expression tells.
 
     What is unpacked from a value is bound to an element of it; a starred target to a
-    list of its own, which is a `Starred`.
+    list of its own, which is a `Starred`; what a stack gives back to all that is pushed
+    there.
     """
     found: dict[str, list[gast.AST | None]] = {}
+    pushed: dict[str, list[gast.AST | None]] = {n: [] for n in stacks(fn)}
+    for s in grammar.statements(fn.body):
+        if grammar.appended(s) in pushed:
+            pushed[grammar.appended(s)] += s.value.args
     for s in grammar.statements(fn.body):
         value = getattr(s, "value", None)
+        if popped(s) in pushed and isinstance(s.targets[0], gast.Name):
+            found.setdefault(s.targets[0].id, []).extend(pushed[popped(s)])
+            continue
         if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
             value = gast.BinOp(grammar.name(s.target.id), s.op, value)
         for t in getattr(s, "targets", None) or [getattr(s, "target", None)]:

@@ -21,7 +21,7 @@ from sct import store, templates
 from sct.arguments import parameter_names
 from sct.backends import NUMPY, library, spoken
 from sct.classes import find, is_known, method_for
-from sct.deferred import called_parameters, deferred
+from sct.deferred import called_parameters, deferred, deferred_again
 from sct.entry import parameter_at
 from sct.errors import (
     ArgumentError,
@@ -121,6 +121,9 @@ def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:
         if request.like is not None:
             request = replace(request, like=(*given, *request.like))
         return rebind(transformed(inner, _moved(wrt, len(given)), request))
+    if getattr(f, "__sct__", None) is store.DEFERRED and request.like is None:
+        df = deferred_again(f, lambda first: transformed(first, wrt, request))
+        return _to_come(df, f.__name__, request)
     function = plain_function(f)
     names = _names(function, wrt)
     single = not isinstance(wrt, (tuple, list))
@@ -151,9 +154,14 @@ def transformed(f: Callable, wrt: Wrt, request: Request) -> Callable:
         if not certain and not (asked and isinstance(error, UnknownCallError)):
             raise
         df = deferred(function, asked, transform)
-        df.__sct__ = store.DEFERRED
-        df.__name__ = df.__qualname__ = f"{function.__name__}_{request.suffix}"
-        return df
+        return _to_come(df, function.__name__, request)
+
+
+def _to_come(df: Callable, stem: str, request: Request) -> Callable:
+    """A derivative that is made when it is first called, under its name."""
+    df.__sct__ = store.DEFERRED
+    df.__name__ = df.__qualname__ = f"{stem}_{request.suffix}"
+    return df
 
 
 def _bound(f: object) -> tuple[Callable, tuple, Callable] | None:

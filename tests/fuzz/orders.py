@@ -73,25 +73,21 @@ class Case:
         self.bars = self.df(*copy.deepcopy(self.args))
         return Verdict(FINE)
 
-    def tangent(self, df: Callable, bound: dict | None = None):
-        """What a function with tangents for its last keywords gives along `v`.
+    def along(self, suffix: str) -> dict:
+        """The direction, as keywords of a tangent."""
+        given = list(inspect.signature(self.f).parameters)
+        names = [f"{given[i]}_dot{suffix}" for i in self.wrt]
+        return dict(zip(names, copy.deepcopy(self.v), strict=True))
 
-        `bound` are keywords that `df` had before it was differentiated.
-        """
-        bound = bound or {}
-        count = len(self.wrt)
-        dots = [n for n in keywords(df) if n not in bound and not n.startswith("out_")]
-        if len(dots) != count:
-            raise AssertionError(f"{count} tangents for {dots}")
-        args, v = copy.deepcopy((self.args, self.v))
-        return df(*args, **bound, **dict(zip(dots, v, strict=True)))
+    def given(self) -> tuple:
+        """The arguments, to be written into."""
+        return copy.deepcopy(self.args)
 
     def forward(self) -> Verdict:
         """``<gradient, v>`` is the tangent along `v`."""
-        df = sct.jvp(self.f, wrt=self.wrt)
-        args = copy.deepcopy((self.args, self.v))
-        value, tangent = self.tangent(df)
-        if not close((self.args, self.v), args):
+        args, v = self.given(), self.along("")
+        value, tangent = sct.jvp(self.f, wrt=self.wrt)(*args, **v)
+        if not close((args, tuple(v.values())), (self.args, self.v)):
             return Verdict("arguments changed")
         if not close(value, self.value):
             return Verdict("value differs", f"{value!r} for {self.value!r}")
@@ -141,30 +137,26 @@ class Case:
 
 def forward_over_reverse(case: Case):
     """The tangent of the gradient."""
-    return case.tangent(sct.jvp(case.df, wrt=case.wrt))[1]
+    df = sct.jvp(case.df, wrt=case.wrt)
+    return df(*case.given(), **case.along(""))[1]
 
 
 def reverse_over_reverse(case: Case):
     """The adjoint of the gradient, for the direction as its seed."""
     df = sct.vjp(case.df, wrt=case.wrt)
-    args, seed = copy.deepcopy((case.args, case.v))
-    return df(*args, **{keywords(df)[-1]: seed})[1]
+    return df(*case.given(), out_bar_2=copy.deepcopy(case.v))[1]
 
 
 def forward_over_forward(case: Case):
     """The tangent of the tangent."""
-    once = sct.jvp(case.f, wrt=case.wrt)
-    bound = dict(zip(keywords(once), copy.deepcopy(case.v), strict=True))
-    return case.tangent(sct.jvp(once, wrt=case.wrt), bound)[1][1]
+    df = sct.jvp(sct.jvp(case.f, wrt=case.wrt), wrt=case.wrt)
+    return df(*case.given(), **case.along(""), **case.along("_2"))[1][1]
 
 
 def reverse_over_forward(case: Case):
     """The adjoint of the tangent."""
-    once = sct.jvp(case.f, wrt=case.wrt)
-    bound = dict(zip(keywords(once), copy.deepcopy(case.v), strict=True))
-    df = sct.vjp(once, wrt=case.wrt)
-    seed = {keywords(df)[-1]: (0.0, 1.0)}
-    return df(*copy.deepcopy(case.args), **bound, **seed)[1]
+    df = sct.vjp(sct.jvp(case.f, wrt=case.wrt), wrt=case.wrt)
+    return df(*case.given(), **case.along(""), out_bar=(0.0, 1.0))[1]
 
 
 PAIRS = {
@@ -173,12 +165,6 @@ PAIRS = {
     "forward over forward": forward_over_forward,
     "reverse over forward": reverse_over_forward,
 }
-
-
-def keywords(df: Callable) -> list[str]:
-    """The names of the seeds and tangents that a derivative takes."""
-    given = inspect.signature(df).parameters.values()
-    return [p.name for p in given if p.kind is p.KEYWORD_ONLY]
 
 
 def direction(value, rng: random.Random):
