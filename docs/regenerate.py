@@ -48,7 +48,7 @@ parse resolve entry normalise fence hooks outline imports generators spellings
 selections iterators edits
 stacks ordering mapped desugar hoist unpack patterns attempts comprehensions iterate
 exits anf lives enclosed solvers solutions
-lift writeout understanding meanings classes objects attributes beyond sums
+lift writeout understanding meanings classes objects attributes grown beyond sums
 containers synonyms components unroll specialise known integers operations refusals
 spelling structures inplace sharing views reuse prepare
 purity questions program derive context assemble unseen draft drivers implicit

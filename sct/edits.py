@@ -45,7 +45,12 @@ READERS = frozenset(
 OF_LISTS = frozenset({"insert", "reverse", "sort", "clear", "pop"})
 
 
-def without_edits(fn: gast.FunctionDef, is_builtin: Callable, only_reads: Callable):
+def without_edits(
+    fn: gast.FunctionDef,
+    is_builtin: Callable,
+    only_reads: Callable,
+    is_copy: Callable,
+):
     """Write methods that change lists and dicts as assignments.
 
     Parameters
@@ -56,6 +61,8 @@ def without_edits(fn: gast.FunctionDef, is_builtin: Callable, only_reads: Callab
         The builtin that a name denotes, as a word, or None.
     only_reads : callable
         Whether a function only reads the lists that it is given.
+    is_copy : callable
+        Whether a function copies what it is given, of whatever kind that is.
 
     Returns
     -------
@@ -67,6 +74,8 @@ def without_edits(fn: gast.FunctionDef, is_builtin: Callable, only_reads: Callab
         return fn
     given, fn = fn, clone(fn)
     work = _Edits(fn, is_builtin, only_reads)
+    while more := _copies(fn, work.looked_into, is_copy) - work.looked_into:
+        work.looked_into |= more
     stack = [fn.body]
     changed = False
     while stack:
@@ -119,6 +128,8 @@ class _Edits:
         self.bound = {n for s in statements(fn.body) for n in writes(s)}
         self.shared = captured_names(fn.body)
         self.stacks = stacks(fn) - self.shared
+        # The names that have a method `get` only as dicts.
+        self.looked_into = self.given | self.dicts
         for s in statements(fn.body):
             self.shared |= self.handed_on(s)
 
@@ -200,7 +211,7 @@ class _Edits:
 
     def looked_up(self, d, method, args, keywords, target):
         """``d.get(k, default)`` and ``d.setdefault(k, v)``."""
-        if keywords or len(args) not in (1, 2) or d not in self.given | self.dicts:
+        if keywords or len(args) not in (1, 2) or d not in self.looked_into:
             return None
         key = args[0]
         default = args[1] if len(args) == 2 else constant(None)
@@ -312,6 +323,22 @@ class _Edits:
 def _slice(n: str, low: gast.AST | None, high: gast.AST | None) -> gast.AST:
     bounds = [b if b is None else clone(b) for b in (low, high)]
     return gast.Subscript(name(n), gast.Slice(*bounds, None), gast.Load())
+
+
+def _copies(fn: gast.FunctionDef, known: set[str], is_copy: Callable) -> set[str]:
+    """The names that are only ever bound to copies of `known` ones."""
+    found: set[str] = set()
+    other: set[str] = set()
+    for s in statements(fn.body):
+        call = s.value if isinstance(s, gast.Assign) else None
+        whole = None
+        if isinstance(call, gast.Call) and getattr(call.func, "attr", "") == "copy":
+            whole = call.func.value
+        elif isinstance(call, gast.Call) and is_copy(call.func):
+            whole = call.args[0]
+        copied = is_name(whole) and whole.id in known
+        (found if copied else other).update(writes(s))
+    return found - other
 
 
 def _dicts_of(fn: gast.FunctionDef) -> set[str]:

@@ -193,10 +193,12 @@ class _Tangents:
         def of(value: gast.AST) -> gast.AST:
             if isinstance(value, gast.Tuple):
                 return gast.Tuple([of(e) for e in value.elts], gast.Load())
-            if not (isinstance(value, gast.Name) and value.id in vary & self.carrying):
-                return self.zero(value, facts)
-            made = grammar.name(self.dot(value.id))
-            if value.id in self.context.structures and not self.inner:
+            named = isinstance(value, gast.Name)
+            if named and value.id in vary & self.carrying:
+                made = grammar.name(self.dot(value.id))
+            else:
+                made = self.zero(value, facts)
+            if named and value.id in self.context.structures and not self.inner:
                 return self._helper("restored", made, grammar.clone(value))
             return made
 

@@ -97,6 +97,14 @@ class _ByName(gast.NodeTransformer):
     def __init__(self, grown: set[str]):
         self.grown = grown
 
+    def visit_Call(self, node):
+        node.args = [self.visit(a) for a in node.args]
+        node.keywords = [self.visit(k) for k in node.keywords]
+        # A method is no part.
+        if isinstance(node.func, gast.Attribute):
+            node.func.value = self.visit(node.func.value)
+        return node
+
     def visit_Attribute(self, node):
         node = self.generic_visit(node)
         if root(node) not in self.grown or hasattr(np.ndarray, node.attr):

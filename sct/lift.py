@@ -25,6 +25,7 @@ from .objects import objects_apart
 from .ordering import by_index
 from .parse import Source
 from .resolve import Scope
+from .runtime import copied
 from .solutions import with_solutions
 from .spread import spread
 from .sums import loops_for_sums, of_displays
@@ -118,11 +119,14 @@ def lift(
                 break
         return fn
 
+    def is_copy(func: gast.AST) -> bool:
+        return around.scope.resolve(func) is copied
+
     steps = (
         # While the comprehensions that are summed are still there.
         sums,
         lambda fn: taken_apart(fn, around),
-        lambda fn: without_edits(fn, around.is_builtin, around.only_reads),
+        lambda fn: without_edits(fn, around.is_builtin, around.only_reads, is_copy),
         lambda fn: without_maps(fn, around.scope, around.is_builtin),
         lambda fn: by_index(fn, around.is_builtin, around.scope.resolve),
         sums,

@@ -165,6 +165,11 @@ def structures(
         }
         named = {n for n in more if uses.named(n)}
         named |= uses.strings & set(pending) - certain
+        named |= {
+            n
+            for n in set(pending) - certain
+            if any(_like(v, classify) & certain for v in bound[n])
+        }
         more = {n for n in more - named if uses.indexed_only(n)}
         if not named | more:
             break
@@ -212,9 +217,12 @@ def _bindings(fn: gast.FunctionDef) -> dict[str, list[gast.AST | None]]:
     for s in grammar.statements(fn.body):
         if grammar.appended(s) in pushed:
             pushed[grammar.appended(s)] += s.value.args
+        elif isinstance(s, gast.Assign) and grammar.is_name(s.targets[0]):
+            # It may have begun with something in it.
+            pushed.get(s.targets[0].id, []).extend(getattr(s.value, "elts", ()))
     for s in grammar.statements(fn.body):
         value = getattr(s, "value", None)
-        if popped(s) in pushed and isinstance(s.targets[0], gast.Name):
+        if pushed.get(popped(s)) and isinstance(s.targets[0], gast.Name):
             found.setdefault(s.targets[0].id, []).extend(pushed[popped(s)])
             continue
         if isinstance(s, gast.AugAssign) and isinstance(s.target, gast.Name):
@@ -257,7 +265,7 @@ def lists_only(fn: gast.FunctionDef, classify) -> set[str]:
         if isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Slice):
             return grammar.is_name(value.value) and value.value.id in only
         if isinstance(value, gast.Call):
-            return classify(value).callee is list
+            return classify(value).callee is list or bool(_like(value, classify) & only)
         return isinstance(value, (gast.Starred, *DISPLAYS))
 
     while True:
@@ -364,6 +372,15 @@ def returns_container(function: types.FunctionType, index: int | None = None) ->
     if isinstance(value, gast.Name):
         return value.id in of_function(function).certain
     return isinstance(value, DISPLAYS)
+
+
+def _like(value: gast.AST | None, classify) -> set[str]:
+    """The names of what a derivative makes a value in the structure of, if it does."""
+    if not _is_partwise(value, classify):
+        return set()
+    # What is filled is given first, and then what it shall be like.
+    like = [a for a in value.args if not isinstance(a, gast.Constant)][-1:]
+    return {a.id for a in like if grammar.is_name(a)}
 
 
 def _is_partwise(value: gast.AST | None, classify) -> bool:

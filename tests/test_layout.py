@@ -44,7 +44,7 @@ hooks outline
 fence desugar anf imports generators enclosed
 templates
 inline sums components unroll extremes edits ordering mapped
-meanings attributes
+meanings attributes grown
 likeness
 understanding
 writeout objects

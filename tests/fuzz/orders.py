@@ -8,6 +8,7 @@ against differences of the gradient, in the four pairs of modes.
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import itertools
 import random
@@ -19,10 +20,21 @@ import numpy as np
 import sct
 
 from .generate import Program
-from .judge import FINE, REFUSED, SKIPPED, TOLERANCE, Verdict, attempt, close
-from .judge import form, numbers, parts, rebuilt
+from .judge import (
+    FINE,
+    REFUSED,
+    SKIPPED,
+    TOLERANCE,
+    Verdict,
+    attempt,
+    close,
+    form,
+    numbers,
+    parts,
+    rebuilt,
+)
 
-# Twenty seconds for a mode are enough; of the pairs each program has two.
+# The others are other programs' turn.
 PAIRS_EACH = 2
 # From what counts most.
 SEVERITY = ("WRONG", "crash", "slow", REFUSED, SKIPPED, FINE)
@@ -40,7 +52,7 @@ def judge_orders(
     turn = sum(map(ord, program.text)) % len(chosen)
     seen = [_named("forward", attempt(case.forward))]
     for pair in chosen[turn]:
-        seen.append(_named(pair, attempt(lambda: case.second(PAIRS[pair]))))
+        seen.append(_named(pair, attempt(functools.partial(case.second, PAIRS[pair]))))
     return min(seen, key=_severity)
 
 

@@ -4,6 +4,7 @@ Several processes share the work; what comes of a seed does not depend on how ma
 line shows how far it is, and each kind of failure when it is first met; at the end
 stands each kind with its smallest program, and how many programs there were of each.
 With ``--save`` the seeds that failed are written down, those of refusals as well.
+With ``--orders`` it is forward mode and second derivatives that are judged.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .generate import program
 from .judge import FINE, REFUSED, SKIPPED, Verdict, judge
+from .orders import judge_orders
 from .shrink import shrink
 
 # A process that has judged so many programs makes room for a new one: modules, sources
@@ -37,13 +39,17 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--save", type=Path, help="a file for the seeds that fail")
     parser.add_argument("--no-shrink", action="store_true", help="show programs whole")
+    parser.add_argument(
+        "--orders", action="store_true", help="judge forward mode and second order"
+    )
     options = parser.parse_args()
+    check = judge_orders if options.orders else None
     failures: dict[str, list[tuple[int, Verdict]]] = {}
     counts: collections.Counter[str] = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         seeds = range(options.seed, options.seed + options.count)
         try:
-            with verdicts(seeds, Path(folder), options.jobs) as judged:
+            with verdicts(seeds, Path(folder), options.jobs, check) as judged:
                 for seed, verdict in judged:
                     kind = kind_of(verdict)
                     counts[kind] += 1
@@ -59,7 +65,7 @@ def main() -> int:
             print("\nstopped")
         print()
         for kind, found in failures.items():
-            show(kind, found, Path(folder), not options.no_shrink)
+            show(kind, found, Path(folder), not options.no_shrink, check)
     print(f"\n{summary(counts)}")
     for kind, count in counts.most_common():
         print(f"{count:6}  {kind}")
@@ -68,11 +74,11 @@ def main() -> int:
 
 @contextmanager
 def verdicts(
-    seeds: range, folder: Path, jobs: int
+    seeds: range, folder: Path, jobs: int, check: Callable | None
 ) -> Iterator[Iterator[tuple[int, Verdict]]]:
     """Each seed with what came of its program, in order."""
     _begin(folder)
-    tasks = [(seed, folder) for seed in seeds]
+    tasks = [(seed, folder, check) for seed in seeds]
     if jobs == 1:
         yield map(_judged, tasks)
         return
@@ -88,9 +94,9 @@ def _begin(folder: Path, helps: bool = False) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _judged(task: tuple[int, Path]) -> tuple[int, Verdict]:
-    seed, folder = task
-    return seed, judge(program(seed), folder, f"random_{seed}")
+def _judged(task: tuple[int, Path, Callable | None]) -> tuple[int, Verdict]:
+    seed, folder, check = task
+    return seed, judge(program(seed), folder, f"random_{seed}", check)
 
 
 def kind_of(verdict: Verdict) -> str:
@@ -116,7 +122,11 @@ def summary(counts: collections.Counter[str]) -> str:
 
 
 def show(
-    kind: str, found: list[tuple[int, Verdict]], folder: Path, small: bool
+    kind: str,
+    found: list[tuple[int, Verdict]],
+    folder: Path,
+    small: bool,
+    check: Callable | None,
 ) -> None:
     """Print the smallest program found that fails in one way."""
     seed, verdict = found[0]
@@ -126,7 +136,7 @@ def show(
     def fails(text: str) -> bool:
         candidate = dataclasses.replace(whole, text=text)
         try:
-            seen = judge(candidate, folder, f"smaller_{seed}_{next(names)}")
+            seen = judge(candidate, folder, f"smaller_{seed}_{next(names)}", check)
         except Exception:
             return False
         return kind_of(seen) == kind
@@ -134,7 +144,8 @@ def show(
     text = shrink(whole.text, fails) if small else whole.text
     print(f"\n== {kind} (seeds {', '.join(str(s) for s, _ in found[:8])})")
     print(text)
-    last = judge(dataclasses.replace(whole, text=text), folder, f"small_{seed}")
+    again = dataclasses.replace(whole, text=text)
+    last = judge(again, folder, f"small_{seed}", check)
     print(last.detail)
     print(whole.args)
 
