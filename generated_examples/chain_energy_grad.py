@@ -171,10 +171,15 @@ class Parts:
         return len(self.__dict__)
 
     def __getitem__(self, index):
-        return list(self.__dict__.values())[index]
+        held = self.__dict__
+        return held[index if isinstance(index, str) else list(held)[index]]
 
     def __setitem__(self, index, value):
-        self.__dict__[list(self.__dict__)[index]] = value
+        held = self.__dict__
+        held[index if isinstance(index, str) else list(held)[index]] = value
+
+    def get(self, index):
+        return self[index]
 
     def __getattr__(self, name):
         if name.startswith("_"):

@@ -94,16 +94,15 @@ class Parts:
         return len(self.__dict__)
 
     def __getitem__(self, index):
-        return self.__dict__[self._name(index)]
+        held = self.__dict__
+        return held[index if isinstance(index, str) else list(held)[index]]
 
     def __setitem__(self, index, value):
-        self.__dict__[self._name(index)] = value
+        held = self.__dict__
+        held[index if isinstance(index, str) else list(held)[index]] = value
 
     def get(self, index):
-        return self.__dict__.get(self._name(index))
-
-    def _name(self, index):
-        return index if isinstance(index, str) else list(self.__dict__)[index]
+        return self[index]
 
     def __getattr__(self, name):
         if name.startswith("_"):

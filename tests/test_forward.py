@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -171,3 +172,19 @@ def test_a_tangent_is_cut_once():
     assert sct.source(df).count("np.isinf(") == 1
     value, tangent = df(np.array([800.0]), x_dot=np.array([1.0]))
     np.testing.assert_array_equal([value, tangent], [[0.0], [0.0]])
+
+
+class Held(NamedTuple):
+    x: float
+    y: np.ndarray
+
+
+def test_the_tangent_of_a_constant_object_is_of_its_class():
+    def f(x, held):
+        return x * x * held.x, held
+
+    held = Held(1.0, np.ones(2))
+    _, (slope_of_square, zero) = sct.jvp(f)(3.0, held, x_dot=1.0)
+    assert slope_of_square == 6.0
+    assert type(zero) is Held
+    assert zero.x == 0.0 and np.array_equal(zero.y, np.zeros(2))

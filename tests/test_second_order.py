@@ -7,6 +7,7 @@ import functools
 import inspect
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -218,6 +219,101 @@ ARRAYS = [
         marks=pytest.mark.skipif(linalg is None, reason="SciPy is an optional extra"),
     ),
 ]
+
+
+class Body(NamedTuple):
+    x: float
+    y: np.ndarray
+
+
+def by_name_and_place(c):
+    x, y = c
+    return np.sum(np.sin(x * c.y)) * c.x + np.sum(y[1:] ** 3)
+
+
+def in_a_list(c):
+    total = c[0].x * np.sum(c[1].y ** 2)
+    for body in c:
+        total = total + np.sum(np.cos(body.y)) * body.x**2
+    return total
+
+
+def not_all_of_it(c):
+    return np.sum(c[1].y ** 3)
+
+
+def kept_lists(x):
+    total = 0.0
+    for i in range(2):
+        items = [np.sin(x[i])]
+        for k in range(3):
+            if k * 0.4 < x[2] or i > 0:
+                items.append(np.cos(x[2] * k) * x[i])
+        for e in range(len(items)):
+            total += items[e] ** 3
+    return total
+
+
+def kept_items(d):
+    for _ in range(2):
+        if d["p"] > 0.1 and d["q"][0] < 5.0:
+            d["p"] = np.sin(d["p"]) * d["q"][1]
+    return d["p"] ** 2 * np.sum(d["q"] ** 2)
+
+
+def rows_in_place(m):
+    for i in range(2):
+        m[i][1] = np.sin(m[i][0]) * m[i][1]
+    return np.sum(m**3)
+
+
+def tested_beside_stores(v):
+    w = v * v
+    choice = w[0] > 0.5 or not v[1] < 0.3
+    w[0] = np.sin(v[1]) * w[1]
+    if choice:
+        w = w * v
+    return np.sum(w * v)
+
+
+def in_turns(v):
+    for i in range(2):
+        w = np.sin(v)
+        w[i] = v[2] * w[1]
+        v = w * v
+    return np.sum(v)
+
+
+BODY = Body(0.7, draw(3))
+HELD = [
+    (by_name_and_place, (BODY,)),
+    (in_a_list, ([BODY, Body(1.2, draw(3, seed=2))],)),
+    (not_all_of_it, ([BODY, Body(1.2, draw(3, seed=2))],)),
+    (kept_lists, (draw(3),)),
+    (kept_items, ({"p": 0.8, "q": draw(2, low=0.5)},)),
+    (rows_in_place, (draw(2, 3),)),
+    (tested_beside_stores, (draw(3),)),
+    (in_turns, (draw(3),)),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("f, args", HELD)
+def test_what_derivatives_hold(f, args, pair):
+    try:
+        check(f, args, 0, pair)
+    except sct.UnsupportedError:
+        # What a gradient writes in place is not followed backwards in all cases.
+        assert pair == "reverse over reverse"
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("g", [np.sin, math.exp, lambda x: x * x * x])
+def test_functions_that_come_later(g, pair):
+    def twice(x, g):
+        return g(g(x)) * x
+
+    check(twice, (0.6, g), 0, pair)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
