@@ -35,6 +35,7 @@ from sct.operations import Operation
 from sct.refusals import PART
 from sct.sharing import Sharing
 from sct.stacks import resized
+from sct.stacks import popped
 from sct.templates import is_array_attribute
 
 # Functions that are methods of the same name, and how many arguments they have.
@@ -200,7 +201,9 @@ def _copy_of(name: str, body: list[gast.AST], check) -> gast.AST:
     places = [p for s in grammar.statements(body) for p in grammar.places(s)]
     own = [p for p in places if grammar.root(p) == name]
     grown = any(grammar.appended(s) == name for s in grammar.statements(body))
-    if (own or grown) and all(grammar.is_name(_viewed(p.value)) for p in own):
+    # What a stack gives back under this name may not be of the parameter's kind.
+    back = {n for s in grammar.statements(body) if popped(s) for n in grammar.writes(s)}
+    if (own or grown) and name not in back and all(grammar.is_name(_viewed(p.value)) for p in own):
         return grammar.call(f"{name}.copy")
     # What other names alone write into may be a number as well.
     return check("copied", [grammar.name(name)], {}).value
