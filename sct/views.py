@@ -203,7 +203,11 @@ def _copy_of(name: str, body: list[gast.AST], check) -> gast.AST:
     grown = any(grammar.appended(s) == name for s in grammar.statements(body))
     # What a stack gives back under this name may not be of the parameter's kind.
     back = {n for s in grammar.statements(body) if popped(s) for n in grammar.writes(s)}
-    if (own or grown) and name not in back and all(grammar.is_name(_viewed(p.value)) for p in own):
+    if (
+        (own or grown)
+        and name not in back
+        and all(grammar.is_name(_viewed(p.value)) for p in own)
+    ):
         return grammar.call(f"{name}.copy")
     # What other names alone write into may be a number as well.
     return check("copied", [grammar.name(name)], {}).value

@@ -267,7 +267,7 @@ def rows_in_place(m):
     return np.sum(m**3)
 
 
-def tested_beside_stores(v):
+def compared_beside_stores(v):
     w = v * v
     choice = w[0] > 0.5 or not v[1] < 0.3
     w[0] = np.sin(v[1]) * w[1]
@@ -292,7 +292,7 @@ HELD = [
     (kept_lists, (draw(3),)),
     (kept_items, ({"p": 0.8, "q": draw(2, low=0.5)},)),
     (rows_in_place, (draw(2, 3),)),
-    (tested_beside_stores, (draw(3),)),
+    (compared_beside_stores, (draw(3),)),
     (in_turns, (draw(3),)),
 ]
 
