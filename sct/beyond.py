@@ -23,6 +23,7 @@ from sct.hooks import Hook
 from sct.normalise import flattened
 from sct.questions import about_functions
 from sct.renaming import captured_names
+from sct.solvers import solver_of
 
 # Methods of lists, dicts and arrays that change them.
 CHANGING = frozenset(
@@ -171,6 +172,10 @@ def returns_function(flat) -> bool:
         elif isinstance(value, gast.Call):
             found = scope.resolve(value.func)
             name = getattr(found, "__qualname__", "")
+            solver = solver_of(found)
+            if solver is not None and solver.part:
+                # Its parts depend on what is solved, each in its own way.
+                return True
             if name == "partial" or isinstance(found, type) and is_known(found):
                 return True
             if isinstance(found, types.FunctionType) and needs_writing_out(found):

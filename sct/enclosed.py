@@ -110,6 +110,8 @@ class _Enclosed(gast.NodeTransformer):
         self.generic_visit(node)
         callee = self.scope.resolve(node.func)
         solver = solver_of(callee)
+        if solver:
+            self._spell_out(node)
         given = arguments(callee, node) if solver else None
         params = items(given.get("args")) if given else None
         if params is None or any(self._local(n) for n in _names_in(node.func)):
@@ -137,6 +139,23 @@ class _Enclosed(gast.NodeTransformer):
             else:
                 node.keywords.append(gast.keyword("args", whole))
         return node
+
+    def _spell_out(self, node: gast.Call) -> None:
+        """``**OPTIONS`` of a known dict as keywords."""
+        spelled = []
+        for k in node.keywords:
+            found = self.scope.resolve(k.value) if k.arg is None else None
+            if not isinstance(found, dict) or not all(
+                isinstance(w, str) for w in found
+            ):
+                spelled.append(k)
+                continue
+            for word in found:
+                value = gast.Subscript(
+                    clone(k.value), gast.Constant(word, None), gast.Load()
+                )
+                spelled.append(gast.keyword(word, gast.copy_location(value, k.value)))
+        node.keywords = spelled
 
     def _function(self, given: gast.AST | None) -> gast.AST | None:
         """The definition of a function that stands in this one."""

@@ -19,6 +19,7 @@ from sct.normalise import normalise
 from sct.resolve import Binding
 from sct.runtime_solvers import trajectory
 from sct.solvers import SCIPY_IVP
+from sct.structures import of_function
 
 # What `odeint` is called within `solve_ivp`, and its tolerance.
 LSODA = {"method": '"LSODA"', "rtol": "1.49012e-8", "atol": "1.49012e-8"}
@@ -37,6 +38,8 @@ class _Flow(Draft):
         self.given = ", ".join([first, second, *self.params])
         self.active = [self.params[k] for k in call.which]
         self.stem = self.normal.source.name
+        # Parameters that are, or may be, containers.
+        self.structures = of_function(call.function).all
         taken = {first, second, *self.params, *call.options}
         super().__init__(program, self.normal.source, self.normal.scope, taken)
         self.start = self.names.fresh(f"{self.y}0")
@@ -54,6 +57,23 @@ class _Flow(Draft):
         """What a derivative is given besides its keywords."""
         span = [self.span] if self.span else []
         return [self.y, self.t, *span, self.start, *self.params]
+
+    def size(self, parameter: str) -> str:
+        """How many numbers there are in a parameter."""
+        if parameter in self.structures:
+            return f"{self.helper('entries')}({parameter})"
+        return f"{self.numpy()}.size({parameter})"
+
+    def row(self, inc: str, parameter: str) -> str:
+        """The adjoint of a parameter in a row."""
+        if parameter in self.structures:
+            return f"{self.helper('row_of')}({inc}, {parameter})"
+        return f"{self.numpy()}.ravel({inc})"
+
+    def like(self, row: str, parameter: str) -> str:
+        """A row as the adjoint of a parameter."""
+        word = "filled_like" if parameter in self.structures else "shaped_like"
+        return f"{self.helper(word)}({row}, {parameter})"
 
     def solver(self) -> str:
         """The name here of `solve_ivp`."""
@@ -104,7 +124,8 @@ def adjoint_of_flow(program, call: Solved) -> Derived:
     y_bar, rate = s.names.fresh(f"{d.y}_bar"), s.names.fresh("rate")
     incs = [s.names.fresh(f"{p}_inc") for p in (d.y, *d.active)]
     np_, back = s.numpy(), s.unit(by.grad)
-    parts = [rate, f"-{incs[0]}", *[f"-{np_}.ravel({i})" for i in incs[1:]]]
+    rows = [f"-{s.row(i, p)}" for i, p in zip(incs[1:], d.active)]
+    parts = [rate, f"-{incs[0]}", *rows]
     system = s.system(
         "adjoint",
         [],
@@ -119,7 +140,7 @@ def adjoint_of_flow(program, call: Solved) -> Derived:
     seed, np_ = d.names.fresh("out_bar"), d.numpy()
     n, bars, before, i, sol = map(d.names.fresh, ("n", "bars", "before", "i", "sol"))
     at = (lambda x: f"{x}[{i}]") if d.rows else (lambda x: f"{x}[:, {i}]")
-    sizes = [f"{np_}.size({p})" for p in d.active]
+    sizes = [d.size(p) for p in d.active]
     begin = f"{d.t}[0]" if d.rows else f"{d.span}[0]"
     args = listed([n, *d.params])
     whole = f"{np_}.concatenate([{at(d.y)}, {bars}])"
@@ -138,12 +159,11 @@ def adjoint_of_flow(program, call: Solved) -> Derived:
         f"        {bars} = {sol}.y[{n}:, -1]",
     ]
     results, at_ = [], n
-    like = d.helper("shaped_like") if d.moving else ""
     if call.start:
-        results.append(f"{like}({bars}[:{n}], {d.start})")
+        results.append(d.like(f"{bars}[:{n}]", d.start))
     for p, size in zip(d.active, sizes):
         end = f"{at_} + {size}"
-        results.append(f"{like}({bars}[{at_} : {end}], {p})")
+        results.append(d.like(f"{bars}[{at_} : {end}]", p))
         at_ = end
     lines.append(f"return {listed(results, len(results) == 1)}")
     word = call.solver.__name__

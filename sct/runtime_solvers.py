@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .runtime import unbroadcast
+from .runtime_operators import entries, is_inexact, parts_of, with_parts
 
 
 def solution(f, z, /, *params):
@@ -28,4 +29,26 @@ def trajectory(fun, y, /, t, y0, *params, rtol=1.49012e-8, atol=1.49012e-8):
 
 def shaped_like(flat, x):
     """Return the numbers of `flat` in the shape and precision of `x`."""
-    return unbroadcast(np.reshape(flat, np.shape(x))[()], x)
+    return unbroadcast(np.reshape(flat.copy(), np.shape(x))[()], x)
+
+
+def row_of(x, like):
+    """Return the numbers of `x`, the adjoint of what `like` is, in a row."""
+    parts = parts_of(like)
+    if parts is None:
+        return np.ravel(x).copy() if is_inexact(like) else np.zeros(0)
+    rows = [row_of(parts_of(x)[name], part) for name, part in parts.items()]
+    return np.concatenate([np.zeros(0), *rows])
+
+
+def filled_like(row, x):
+    """Return the numbers of `row` as parts like those of `x`."""
+    parts = parts_of(x)
+    if parts is None:
+        return shaped_like(row, x) if is_inexact(x) else None
+    made = {}
+    for name, part in parts.items():
+        n = entries(part)
+        made[name] = filled_like(row[:n], part)
+        row = row[n:]
+    return with_parts(x, made)

@@ -204,7 +204,11 @@ class _Solutions:
 
     def array(self, given: gast.AST, lead: list[gast.AST]) -> gast.AST:
         """What is a list is made an array first."""
-        if is_name(given):
+        made = self.bound.get(given.id, []) if is_name(given) else []
+        lists = (gast.List, gast.Tuple, gast.ListComp)
+        if is_name(given) and not any(
+            isinstance(getattr(s, "value", None), lists) for s in made
+        ):
             return given
         numpy = self.import_("module", "numpy", np)
         made = self.names.fresh("start")

@@ -268,7 +268,57 @@ def matrix_system(m, y0):
     return np.sum(sol.y[0])
 
 
+OPTIONS = {"rtol": 1e-10, "atol": 1e-12}
+
+
+def with_options(k):
+    sol = solve_ivp(
+        predator_prey, (0.0, 1.0), [1.0, k], args=(np.ones(3), k), **OPTIONS
+    )
+    return sol.y[0, -1]
+
+
+def simulated(k, f):
+    return solve_ivp(f, (0.0, 1.0), np.array([1.0]), args=(k,), **OPTIONS)
+
+
+def quadratic(t, y, k):
+    return -k * y * y
+
+
+def by_a_function_that_returns_the_result(k):
+    sol = simulated(k, quadratic)
+    return sol.y[0, -1] * sol.t[-1]
+
+
+def weighted(y, w, v):
+    return np.tanh(w @ np.tanh(v @ y))
+
+
+def of_a_list(s):
+    w = [s * np.ones((2, 3)), s * np.arange(6.0).reshape(3, 2)]
+    sol = solve_ivp(
+        lambda t, y: weighted(y, w[0], w[1]), (0.0, 1.0), [1.0, 0.5], **OPTIONS
+    )
+    return np.sum(sol.y[:, -1] ** 2)
+
+
+def of_a_tuple_in_a_tuple(a):
+    def rhs(t, y, p):
+        b, c = p
+        return [b * y[0] - c * y[0] * y[1], -y[1] + c * y[0] * y[1]]
+
+    y0 = [a, 0.5]
+    sol = solve_ivp(rhs, (0.0, 1.0), y0, args=((a, 0.5 * a),), **OPTIONS)
+    u, v = sol.y
+    return u[-1] * v[-1]
+
+
 FLOWS = [
+    (with_options, (0.7,)),
+    (by_a_function_that_returns_the_result, (0.7,)),
+    (of_a_list, (0.4,)),
+    (of_a_tuple_in_a_tuple, (0.7,)),
     (decay, (0.7, np.array([1.0, 2.0]))),
     (oscillator, (1.3, 0.8)),
     (fit, (np.array([1.0, 0.8, 0.6]), 0.7)),
@@ -325,8 +375,11 @@ def test_both_modes(f, args):
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-9)
 
 
+SECOND = {decay, oscillator, by_odeint, of_a_list, of_a_tuple_in_a_tuple}
+
+
 @pytest.mark.parametrize(
-    "f, args", [*EQUATIONS, FLOWS[0], FLOWS[1], (by_odeint, (1.3, 0.8))]
+    "f, args", [*EQUATIONS, *[case for case in FLOWS if case[0] in SECOND]]
 )
 def test_second_order(f, args):
     wrt = tuple(range(len(args)))
@@ -384,7 +437,11 @@ def test_the_error_is_that_of_the_tolerance():
 
 # -- how it is emitted ----------------------------------------------------------------
 def test_standing_alone(tmp_path):
-    for f, args in [FLOWS[1], FLOWS[-1], EQUATIONS[1]]:
+    for f, args in [
+        (oscillator, (1.3, 0.8)),
+        FLOWS[-1],
+        (bracketed_by_a_lambda, (2.0, 1.5)),
+    ]:
         wrt = tuple(range(len(args)))
         gradient = sct.grad(f, wrt=wrt)
         sct.save(gradient, tmp_path / f"{f.__name__}_grad.py")
@@ -415,13 +472,9 @@ def test_the_solver_is_called_as_it_was_written():
 
 
 # -- what is refused ------------------------------------------------------------------
-def returned_whole(k):
-    return solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0]))
-
-
-def of_what_is_returned_whole(k):
-    sol = returned_whole(k)
-    return sol.y[0, -1]
+def used_whole(k):
+    sol = solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0]))
+    return sol["y"][0, -1]
 
 
 class Decay:
@@ -485,7 +538,7 @@ def at(k):
 @pytest.mark.parametrize(
     "f",
     [
-        of_what_is_returned_whole,
+        used_whole,
         by_a_method,
         with_events,
         of_dense_output,

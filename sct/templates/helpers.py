@@ -65,6 +65,7 @@ from sct.runtime_rules import (
     trace_adjoint,
     unstack_adjoint,
 )
+from sct.runtime_solvers import filled_like, row_of
 
 from .registry import adjoint, nondifferentiable, tangent
 
@@ -321,6 +322,18 @@ def from_rows_(out, rows, y, x, *, out_bar):
 def rows_of_(out, jacobian, y, x, *, out_bar):
     jacobian_bar = from_rows(out_bar, y, x)
     return jacobian_bar
+
+
+@adjoint(row_of, wrt=("x",), zero=("like",), linear=True, fresh=True)
+def row_of_(out, x, like, *, out_bar):
+    x_bar = filled_like(out_bar, like)
+    return x_bar
+
+
+@adjoint(filled_like, wrt=("row",), zero=("x",), linear=True, fresh=True)
+def filled_like_(out, row, x, *, out_bar):
+    row_bar = row_of(out_bar, x)
+    return row_bar
 
 
 @adjoint(from_columns, wrt=("columns",), zero=("x",), linear=True)

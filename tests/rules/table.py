@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sct import runtime, runtime_control, runtime_operators
+from sct import runtime, runtime_control, runtime_operators, runtime_solvers
 from sct import runtime_rules as helper
 
 from .elementwise_table import ELEMENTWISE
@@ -547,6 +547,8 @@ HELPERS = [
     ],
     Row(runtime_operators.from_rows, ([normal(2), normal(2)], normal(2), normal(2))),
     Row(runtime_operators.from_columns, ([normal(3)] * 2, normal(2))),
+    Row(runtime_solvers.row_of, (normal(2, 3), normal(2, 3))),
+    Row(runtime_solvers.filled_like, (normal(6), normal(2, 3))),
     Row(runtime_operators.beside, (normal(3), normal(3), "x")),
     Row(runtime_operators.rows_of, (normal(2, 3, 2), normal(2, 3), normal(2))),
     Row(runtime_operators.columns_of, (normal(2, 3, 2), normal(2))),
