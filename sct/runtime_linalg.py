@@ -20,11 +20,36 @@ def cofactors(a, y):
         return y * np.linalg.inv(a).T
     if np.all(y != 0):
         return np.expand_dims(y, (-1, -2)) * np.swapaxes(np.linalg.inv(a), -1, -2)
-    # The singular values of the adjugate are the products of all others of `a`.
+    return singular_cofactors(a)
+
+
+def singular_cofactors(a):
+    """The cofactors of matrices that need not have an inverse.
+
+    The singular values of the adjugate are the products of all others of `a`.
+    """
     u, s, vh = np.linalg.svd(a)
     sign = np.linalg.det(u) * np.linalg.det(vh)
     others = np.expand_dims(product_of_others(s, -1), -2)
     return np.expand_dims(sign, (-1, -2)) * np.conj((u * others) @ vh)
+
+
+def cofactors_change(a_dot, a):
+    """The change of the cofactors of `a`, as its singular vectors see it.
+
+    Of a diagonal matrix the determinant changes in the second order by the products of
+    all but two elements, times the minors of these two of the change.
+    """
+    u, s, vh = np.linalg.svd(a)
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    turned = adjugated(u) @ a_dot @ adjugated(vh)
+    unit = np.eye(np.shape(s)[-1], dtype=bool)
+    left = np.where(unit[:, None] | unit, 1.0, s[..., None, None, :])
+    others = np.where(unit, 0.0, np.prod(left, axis=-1))
+    diagonal = np.diagonal(turned, axis1=-2, axis2=-1)
+    moved = np.where(unit, others @ diagonal[..., None], 0.0)
+    moved = moved - others * np.swapaxes(turned, -1, -2)
+    return np.expand_dims(sign, (-1, -2)) * (np.conj(u) @ moved @ np.conj(vh))
 
 
 def slogdet_adjoint(sign_bar, log_bar, sign, a):

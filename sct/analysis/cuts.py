@@ -37,12 +37,16 @@ from sct.normalise import normalise
 from sct.operations import Operation, atoms, unwrap
 from sct.questions import about_functions
 from sct.resolve import MISSING, hashable
+from sct.templates import OF_ITEMS
 
 # What of an operand these do not choose gets the adjoint 0.
 CHOOSING = {
     np.where, np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.nan_to_num,
     np.max, np.min, np.amax, np.amin, np.take, np.take_along_axis, np.tril, np.triu,
     np.diag, np.diagonal, operator.getitem, max, min, runtime_rules.cut,
+    np.nanmax, np.nanmin, np.median, np.nanmedian, np.quantile, np.percentile,
+    np.nanquantile, np.nanpercentile, np.compress, np.extract, np.select, np.choose,
+    *OF_ITEMS.values(),
 }  # fmt: skip
 PRODUCTS = {operator.mul, np.multiply}
 QUOTIENTS = {operator.truediv, np.divide, np.true_divide}

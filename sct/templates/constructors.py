@@ -17,6 +17,7 @@ nondifferentiable(
     *(np.shape, np.size, np.ndim, np.zeros, np.ones, np.eye, np.identity, np.empty),
     *(np.zeros_like, np.ones_like, np.empty_like, np.tri, np.result_type, np.isscalar),
     *(np.iscomplexobj, np.isrealobj, np.indices, np.can_cast, np.promote_types),
+    *(np.array2string, np.format_float_positional, np.format_float_scientific),
     *(np.min_scalar_type, np.broadcast_shapes, np.issubdtype),
 )
 

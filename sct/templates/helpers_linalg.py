@@ -14,9 +14,11 @@ from sct import runtime_fft, runtime_linalg, runtime_triangular
 from sct.runtime_decompositions import adjugated, off_diagonal, quotient
 from sct.runtime_fft import irfftn_adjoint, resized, rfftn_adjoint, transformed
 from sct.runtime_linalg import (
+    cofactors_change,
     multi_dot_adjoint,
     multi_dot_change,
     multi_dot_mixed,
+    singular_cofactors,
 )
 from sct.runtime_rules import (
     cross_adjoint_a,
@@ -49,6 +51,18 @@ def adjugated_(out, a, *, out_bar):
 def off_diagonal_(out, x, *, out_bar):
     x_bar = off_diagonal(out_bar)
     return x_bar
+
+
+# The second derivative of a determinant is a symmetric form.
+@adjoint(singular_cofactors, fresh=True)
+def singular_cofactors_(out, a, *, out_bar):
+    a_bar = cofactors_change(out_bar, a)
+    return a_bar
+
+
+@tangent(singular_cofactors)
+def singular_cofactors_tangent(out, a, *, a_dot):
+    return cofactors_change(a_dot, a)
 
 
 @adjoint(lower_half, linear=True)

@@ -22,7 +22,7 @@ from sct.runtime_reductions import (
     quantile_places,
     selected_or_1,
 )
-from sct.runtime_rules import cumprod_adjoint, take_adjoint
+from sct.runtime_rules import cumprod_adjoint, cut, take_adjoint
 from sct.runtime_scans import cumprod_tangent
 
 from .registry import adjoint, given, tangent
@@ -165,7 +165,7 @@ def nanmax_tangent(
     out, a, axis=None, *, keepdims=False, initial=None, where=None, a_dot
 ):
     shares = extremum_shares(out, a, axis, keepdims, initial, where)
-    from_a = np.sum(shares * a_dot, axis, keepdims=keepdims)
+    from_a = np.sum(cut(shares * a_dot, shares), axis, keepdims=keepdims)
     return from_a
 
 

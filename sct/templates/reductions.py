@@ -26,6 +26,7 @@ from sct.runtime_reductions import (
 )
 from sct.runtime_rules import (
     average_shares,
+    cut,
     product_of_others,
     size_along,
 )
@@ -150,7 +151,8 @@ def max_tangent(
     initial_dot,
 ):
     shares = extremum_shares(out, a, axis, keepdims, initial, where)
-    from_a = np.sum(shares * a_dot, axis, keepdims=keepdims)
+    # Of what is not chosen the tangent may be infinite.
+    from_a = np.sum(cut(shares * a_dot, shares), axis, keepdims=keepdims)
     rest = initial_shares(out, a, axis, keepdims, initial, where)
     from_initial = initial_dot * rest
     return from_a, from_initial

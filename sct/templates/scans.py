@@ -186,3 +186,14 @@ def histogram_tangent(out, a, bins=10, range=None, *, weights=None, a_dot, weigh
         counts_dot = 0.0 * out[0]
     out_dot = counts_dot, edges_tangent(a_dot, a, out[1], bins, range)
     return out_dot
+
+
+@adjoint(np.histogram_bin_edges, wrt=("a",))
+def histogram_bin_edges(out, a, bins=10, range=None, *, out_bar):
+    a_bar = edges_adjoint(out_bar, a, out, bins, range)
+    return a_bar
+
+
+@tangent(np.histogram_bin_edges)
+def histogram_bin_edges_tangent(out, a, bins=10, range=None, *, a_dot):
+    return edges_tangent(a_dot, a, out, bins, range)

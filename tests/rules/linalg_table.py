@@ -370,6 +370,15 @@ HELPERS = [
         for shape, s in (((3, 4), ()), ((5, 9), ((3, 6),)))
         for kind in (float, complex)
     ],
+    *[
+        Row(runtime_linalg.singular_cofactors, (draw(*shape),))
+        for draw in SPREAD
+        for shape in (*SQUARE, (2, 2))
+    ],
+    *[
+        Row(runtime_linalg.singular_cofactors, (a,))
+        for a in (np.ones((3, 3)), np.diag([2.0, 1j, 0.0]), np.zeros((2, 3, 3)))
+    ],
 ]
 
 LINEAR_ALGEBRA = [*PRODUCTS, *SOLVING, *NORMS, *DECOMPOSITIONS, *FFT, *HELPERS]

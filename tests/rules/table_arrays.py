@@ -170,6 +170,10 @@ SCANS = [
         for mode in ("full", "same", "valid")
     ],
     Row(np.bincount, (np.array([0, 1, 1, 3, 0]), _row), {"minlength": 6}),
+    *[
+        Row(np.histogram_bin_edges, (np.array([0.3, 2.2, 2.2, 0.1, 0.5]), *rest))
+        for rest in ((), (3,), (3, (0.0, 3.0)))
+    ],
     # At an edge, counts have no derivative.
     *[
         Row(np.histogram, (_steps, *rest), {"weights": _row}, wrt=("weights",))

@@ -406,6 +406,24 @@ def test_determinant_of_singular_matrices():
     np.testing.assert_allclose(sct.grad(total)(rank_two), np.diag([0.0, 0.0, 6.0]))
 
 
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_second_derivative_of_a_determinant_of_a_singular_matrix(rank):
+    a, v = np.diag([2.0, 3.0, 0.0][:rank] + [0.0] * (3 - rank)), normal(3, 3)
+
+    def slope(a):
+        return np.sum(sct_gradient(a) * v)
+
+    sct_gradient = sct.grad(np_determinant)
+    # det is a cubic form, so these differences are exact.
+    bent = (sct_gradient(a + v) - sct_gradient(a - v)) / 2.0
+    np.testing.assert_allclose(sct.hvp(np_determinant)(a, v=v), bent, atol=1e-12)
+    np.testing.assert_allclose(sct.grad(slope)(a), bent, atol=1e-12)
+
+
+def np_determinant(a):
+    return np.linalg.det(a)
+
+
 @pytest.mark.parametrize("order", [None, 1, 2, np.inf, "fro", "nuc", -np.inf])
 def test_norm_at_zero(order):
     def norm(x):
