@@ -107,6 +107,8 @@ def itemised(g, x):
     if isinstance(x, (float, complex)):
         return unbroadcast(g, x)
     if not isinstance(g, (list, tuple)):
+        # Of more axes than `x` where that was broadcast.
+        g = unbroadcast(g, x) if hasattr(x, "dtype") else g
         g = +np.broadcast_to(g, np.shape(x))
     if not hasattr(x, "dtype"):
         return list(g)

@@ -34,8 +34,7 @@ from sct.names import Names, noun
 from sct.operations import Operation
 from sct.refusals import PART
 from sct.sharing import Sharing
-from sct.stacks import resized
-from sct.stacks import popped
+from sct.stacks import popped, resized
 from sct.templates import is_array_attribute
 
 # Functions that are methods of the same name, and how many arguments they have.
