@@ -556,6 +556,7 @@ class Differentiation:
             self.use,
             integers,
             self.forward,
+            shared,
         )
         fn = self.prepared = prepared.fn
         if self.aux:

@@ -19,7 +19,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 import gast
 
@@ -63,6 +63,7 @@ def prepare(
     use: Callable[[str, str], str],
     integers: set[str],
     forward: bool = False,
+    groups: Mapping[str, Collection[str]] | None = None,
 ) -> Prepared:
     """Make a function in ANF ready for its adjoint.
 
@@ -86,6 +87,8 @@ def prepare(
         Names that only ever hold single integers.
     forward : bool
         For forward mode: there ``x[i] *= e`` and ``x = op(x)`` stay as they are.
+    groups : mapping, optional
+        Name → the names that may refer to the same memory, where arrays have several.
 
     Returns
     -------
@@ -94,6 +97,10 @@ def prepare(
     fn = grammar.clone(fn)
     work = _Preparation(fn, source, names, classify, temporary)
     work.varied = _reached(fn, wrt)
+    groups = groups or {}
+    while more := set().union(*[groups.get(n, ()) for n in work.varied]) - work.varied:
+        # What is stored by way of one name is seen by way of the others.
+        work.varied = _reached(fn, [*work.varied, *more])
     work.use, work.integers, work.as_they_are = use, integers, forward
     fn.body = work.block(fn.body)
     return Prepared(fn, work)

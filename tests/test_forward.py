@@ -188,3 +188,15 @@ def test_the_tangent_of_a_constant_object_is_of_its_class():
     assert slope_of_square == 6.0
     assert type(zero) is Held
     assert zero.x == 0.0 and np.array_equal(zero.y, np.zeros(2))
+
+
+def test_what_is_stored_by_way_of_the_rows_of_an_array():
+    def f(x):
+        whole = np.empty((2, 3))
+        for row in whole:
+            row[:] = np.sin(x)
+        return np.sum(whole * whole)
+
+    x = np.array([0.3, 0.5, 0.9])
+    _, slope_of_all = sct.jvp(f)(x, x_dot=np.ones(3))
+    assert slope_of_all == pytest.approx(np.sum(4.0 * np.sin(x) * np.cos(x)))
