@@ -798,9 +798,9 @@ class _Line:
             outer=self.context.outer,
         )
         known = functools.partial(self._is_array, bar, out)
-        statements = self.context.spell(statements, op.node, known)
+        statements = self.context.spell(statements, op, known)
         said = list(expressions.values())
-        said = self.context.spell(said, op.node, known)
+        said = self.context.spell(said, op, known)
         expressions = dict(zip(expressions, said, strict=True))
         expressions = self._cut(statements, expressions, bar)
         given = {n for a in op.arguments.values() for n in grammar.names_read(a)}

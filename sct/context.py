@@ -115,8 +115,8 @@ class Context:
     untouched: dict[gast.AST, gast.Subscript] = field(default_factory=dict)
     # Whether an element of an array is a number, and no array.
     numbers: bool = True
-    # ``spell(nodes, statement, is_array)``: what a rule says, in the names used here.
-    spell: Callable[..., list[gast.AST]] = lambda nodes, at, is_array: nodes
+    # ``spell(nodes, operation, is_array)``: what a rule says, in the names used here.
+    spell: Callable[..., list[gast.AST]] = lambda nodes, op, is_array: nodes
 
     @property
     def structures(self) -> set[str]:

@@ -270,10 +270,10 @@ class Differentiation:
         self.resolve.statics[alias] = value
         return alias
 
-    def spell(self, nodes: list[gast.AST], at: gast.AST, is_array) -> list[gast.AST]:
-        """What a rule says of a statement, in the names of the library at hand."""
+    def spell(self, nodes: list[gast.AST], op: Operation, is_array) -> list[gast.AST]:
+        """What a rule says of an operation, in the names of the library at hand."""
         here = self.backend, self.resolve, self.use, self.normal.source
-        return respelled(nodes, *here, at, is_array)
+        return respelled(nodes, *here, op, is_array)
 
     def unit_name(self, name: str) -> str:
         """Use another emitted function."""

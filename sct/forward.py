@@ -663,9 +663,9 @@ class _Line:
             fact = self.context.inference.fact(node, self.before)
             return fact.array or bool(fact.rank)
 
-        statements = self.context.spell(statements, self.op.node, is_array)
+        statements = self.context.spell(statements, self.op, is_array)
         self.lead += [grammar.located(s, self.stmt) for s in statements]
-        return self.context.spell(list(expressions.values()), self.op.node, is_array)
+        return self.context.spell(list(expressions.values()), self.op, is_array)
 
     def _linear(self, wanted: list[str]) -> gast.AST:
         """The primal's own operation, on tangents."""

@@ -227,7 +227,8 @@ def copied_array(x, made):
     copy = made[id(owner)]
     if owner is x:
         return copy
-    if type(x) is not np.ndarray or copy.strides != owner.strides:
+    here = type(x) is np.ndarray and hasattr(x, "__array_interface__")
+    if not here or copy.strides != owner.strides:
         raise ArgumentError(
             "a view of an array that is written into is kept for the backward sweep, "
             "which can run once only: use sct.vjp"

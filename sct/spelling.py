@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterator
 
 import gast
 
-from sct.backends import NUMPY, Backend
+from sct import grammar
+from sct.backends import NUMPY, Backend, library
 from sct.errors import unsupported
 from sct.helpers import HELPERS, is_helper
-from sct.operations import Resolver
+from sct.operations import Operation, Resolver
 
 
 def respelled(
@@ -31,7 +32,7 @@ def respelled(
     resolve: Resolver,
     use: Callable[[str, str], str],
     source: object,
-    at: gast.AST,
+    op: Operation,
     is_array: Callable[[gast.AST], bool],
 ) -> list[gast.AST]:
     """What a rule says, as it is said in another library.
@@ -48,7 +49,7 @@ def respelled(
         ``use("helper", name)``: the name in the function of a helper.
     source : Source
         Where the function comes from.
-    at : gast.AST
+    op : Operation
         The operation whose derivative they are.
     is_array : callable
         Whether what an expression gives certainly is an array.
@@ -64,12 +65,12 @@ def respelled(
     """
     if backend is NUMPY:
         return nodes
-    work = _Respelled(backend, resolve, use, is_array)
+    work = _Respelled(backend, resolve, use, is_array, op)
     nodes = [work.visit(n) for n in nodes]
     if work.lacking:
         raise unsupported(
             source,
-            at,
+            op.node,
             "this call",
             f"its derivative needs {' and '.join(sorted(work.lacking))}, and "
             f"{backend.name} has no such function",
@@ -80,18 +81,25 @@ def respelled(
 
 
 class _Respelled(gast.NodeTransformer):
-    def __init__(self, backend: Backend, resolve: Resolver, use, is_array):
+    def __init__(self, backend: Backend, resolve: Resolver, use, is_array, op):
         self.backend, self.resolve, self.use = backend, resolve, use
-        self.is_array = is_array
+        self.is_array, self.op = is_array, op
         self.lacking: set[str] = set()
 
     def visit_Call(self, node):
         module, path = self.spelled(node.func)
         if module == "numpy" and path in self.backend.otherwise:
-            if not self.is_array(node.args[0]):
+            if not (self.is_array(node.args[0]) or self.is_first(node.args[0])):
                 word = self.use("helper", self.backend.otherwise[path])
                 node.func = gast.Name(word, gast.Load(), None, None)
         return self.generic_visit(node)
+
+    def is_first(self, node: gast.AST) -> bool:
+        """Whether the function itself has been given something for its first array."""
+        op = self.op
+        if op.rule.pointwise or library(op.callee) is not NUMPY or not op.inputs:
+            return False
+        return isinstance(node, gast.Name) and grammar.is_name(op.inputs[0], node.id)
 
     def visit_Attribute(self, node):
         module, path = self.spelled(node)

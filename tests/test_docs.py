@@ -69,6 +69,9 @@ def run(page: Path, folder: Path, printed) -> None:
 def test_snippets(page, tmp_path, monkeypatch, capsys):
     if "sparsity=" in page.read_text(encoding="utf-8"):
         pytest.importorskip("scipy", reason="sparse Jacobians need SciPy")
+    if "import cupy" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("cupy")
+        pytest.importorskip("scipy")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     run(page, tmp_path, lambda: capsys.readouterr().out)

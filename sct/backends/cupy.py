@@ -1,4 +1,4 @@
-"""CuPy: where it has what NumPy and SciPy have, and what to write for what it lacks.
+"""CuPy: where it has what NumPy and SciPy have, and what it says otherwise.
 
 Nearly all that it has is spelled as NumPy spells it, so this is all there is to say.
 What it lacks is found by looking into the package that is installed, which needs no GPU
