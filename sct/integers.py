@@ -97,7 +97,9 @@ def check_floats(
                 op = operations.get(stmt)
                 # A copy holds what is checked under another name, or before.
                 same = op is not None and into.issuperset(_copied(op)) and _copied(op)
-                sure = same or n in containers or active.varied.get(stmt)
+                # Nothing is stored into a number.
+                literal = isinstance(getattr(stmt, "value", None), gast.Constant)
+                sure = same or literal or n in containers or active.varied.get(stmt)
                 kind = FLOATS if sure else _holds(op, resolve)
                 held.setdefault(n, set()).add(kind)
                 if not kind:
