@@ -92,6 +92,8 @@ class Adjoints:
         self.numbers: set[str] = set()
         # How many loops are around.
         self.turning = 0
+        # The adjoints behind the loop that is at hand, and which are nobody else's.
+        self.behind: tuple[dict[str, Fact], set[str]] = {}, set()
         self.masks = masks(context.fn, context.operations)
         self.sequences = sequences(context.fn, context.operations)
         self.pairs = pairs(context.fn, context.operations)
@@ -255,14 +257,18 @@ class Adjoints:
         tails, results = [], []
         for body in (stmt.body, stmt.orelse):
             leaves = dataflow.end(body) not in self.context.activity.varied_at
-            if leaves or body and isinstance(body[-1], gast.Break):
+            if body and isinstance(body[-1], gast.Break):
                 # The last turn: the adjoints are those from behind the loop.
                 here = self.context.shapes.points.get(dataflow.end(body), {})
-                self.bars = {n: here.get(n, f) for n, f in coming.items()}
+                behind, self.fresh = self.behind[0], set(self.behind[1])
+                self.bars = {n: here.get(n, f) for n, f in behind.items()}
+            elif leaves:
+                # Whatever is inside comes from elsewhere.
+                self.bars, self.fresh = {}, set()
             else:
                 alive = self.context.activity.points[dataflow.end(body)]
                 self.bars = {n: f for n, f in coming.items() if n in alive}
-            self.fresh = set(fresh)
+                self.fresh = set(fresh)
             step.arms.append(self.block(body))
             if _raises(body):
                 # Nothing comes back this way: what holds on the other path will do.
@@ -303,6 +309,7 @@ class Adjoints:
         self._settle(entry, carried)
         entry_bars, owned = dict(self.bars), set(self.fresh)
         outside, forced = self.buffered, set()
+        around = self.behind
         self.turning += 1
         while True:
             self.buffered = set()
@@ -311,6 +318,7 @@ class Adjoints:
                 for n, f in entry_bars.items()
             }
             self.fresh = set(owned)
+            self.behind = dict(self.bars), set(owned)
             steps = self.block(stmt.body)
             tail = _Line(self, Step(None), facts=points[start])
             self._settle(tail, carried)
@@ -325,6 +333,7 @@ class Adjoints:
                 owned.add(name)
                 forced.add(name)
         self.turning -= 1
+        self.behind = around
         if tail.step.adjoint:
             steps.insert(0, tail.step)
         step.arms = [steps]

@@ -1,4 +1,4 @@
-"""Names that are used for one thing and then for another."""
+"""Names that are used for one thing and then for another, and ways out of loops."""
 
 import ast
 
@@ -201,3 +201,108 @@ class Pair:
 def test_an_object_and_then_a_row():
     f = unpacked_and_looped
     np.testing.assert_allclose(sct.grad(f)(X), differences(f, X), rtol=1e-6)
+
+
+# -- loops left from within branches: the last turn's adjoints come from behind the loop
+def left_after_rebinding(x):
+    w, s = x[0], 0.0
+    for i in range(4):
+        w = 2.0 * x[i % 3]
+        if w > 1.5:
+            break
+        w = 3.0 * x[1]
+        s += w * w
+    return w * s + w
+
+
+def left_from_nested_branches(x):
+    w, s = x[0], 0.0
+    for i in range(4):
+        w = 2.0 * x[i % 3]
+        if i == 2:
+            s += w
+            if s > 0.0:
+                s *= w
+                break
+            else:
+                w = w * 5.0
+        elif i > 5:
+            s = s * 2.0
+            break
+        w = 3.0 * x[1] * w
+        s += w * w
+    return w * s + w
+
+
+def left_by_returns_and_breaks(x):
+    w, s, i = x[0], 0.0, 0
+    while True:
+        i += 1
+        for j in range(3):
+            if x[j] > 1.0:
+                if i > 1:
+                    z = x[0] * w
+                    return z + s
+                else:
+                    s = s + w
+                    break
+            elif i > 2:
+                w = w * x[j]
+                break
+            w = w * x[j] + s
+        else:
+            s = s * 2.0
+        s = s + w
+        if i > 3:
+            break
+    return w * s
+
+
+def left_with_an_array_in_hand(x):
+    y = x.copy()
+    for i in range(3):
+        y[i] = y[i] * x[0]
+        if y[i] > 0.8:
+            z = y * 2.0
+            if i > 0:
+                y[0] = z[1]
+                break
+            else:
+                t = z[0]
+                return t * y[2]
+        y = y * x[1]
+    return np.sum(y) * y[0]
+
+
+def left_with_a_list_in_hand(x):
+    acc = []
+    for v in x:
+        if v > 1.0:
+            acc.append(v * v)
+            q = acc[-1]
+            if len(acc) > 1:
+                break
+            elif v > 1.1:
+                r = q * x[0]
+                return r + acc[0]
+        else:
+            acc.append(v)
+    return sum(acc) * acc[-1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "f",
+    [
+        left_after_rebinding,
+        left_from_nested_branches,
+        left_by_returns_and_breaks,
+        left_with_an_array_in_hand,
+        left_with_a_list_in_hand,
+    ],
+)
+def test_loops_left_from_within_branches(f, seed):
+    x = np.random.default_rng(seed).normal(size=3) * 1.3
+    np.testing.assert_allclose(
+        sct.grad(f)(x.copy()), differences(f, x.copy()), rtol=1e-5, atol=1e-6
+    )
