@@ -61,7 +61,8 @@ class Contents:
         self.appends: dict[Step, Place] = {}
         # What the heads of loops read.
         self.heads: dict[str, list[Place]] = {}
-        self.views: dict[str, list[Place]] = {}
+        # The array that a name looks into, if any, and where.
+        self.views: dict[str, list[tuple[str, Place]]] = {}
         # The loops whose every turn begins with an array of its own: name → how many.
         self.renewed: dict[str, list[Place]] = {}
         self._order = 0
@@ -116,9 +117,9 @@ class Contents:
                     self.renewed.setdefault(n, []).append(
                         Place(None, loops, self._order)
                     )
-                self.views.setdefault(n, []).append(
-                    Place(value.slice if plain else None, loops, self._order)
-                )
+                base = value.value.id if plain else ""
+                place = Place(value.slice if plain else None, loops, self._order)
+                self.views.setdefault(n, []).append((base, place))
 
     def grown(self, step: Step) -> str:
         """The list that a step makes longer or shorter, if adjoints read it before.
@@ -161,7 +162,11 @@ class Contents:
         for other in self.groups.get(name, frozenset([name])):
             places = self.reads.get(other, [])
             if other != name and any(_may_be_before(p, store) for p in places):
-                places = self.views.get(other, [Place(None, (), 0)])
+                # Of another array's view an index says nothing here.
+                places = [
+                    p if base == name else Place(None, p.loops, p.order)
+                    for base, p in self.views.get(other, [("", Place(None, (), 0))])
+                ]
             elif other != name:
                 continue
             if not all(never_earlier(p, store, self.steady, carried) for p in places):

@@ -672,7 +672,7 @@ def the_last_of_a_result(c):
 
 def the_last_of_each_pair(c):
     s, x, y = 0.0, c[0], c[1]
-    for x, x in zip([x, y], [y, c[2]]):
+    for x, x in zip([s, y], [y, c[2]]):  # noqa: B020
         s = s + x * y * x
     return s * x
 
@@ -698,4 +698,34 @@ def test_a_rule_reads_results_that_have_no_name():
     x = np.array([[0.7, 0.2], [0.3, 1.4], [-0.5, 0.6]])
     np.testing.assert_allclose(
         sct.grad(last_of_three)(x), differences(last_of_three, x), rtol=1e-6
+    )
+
+
+def written_through_a_sibling(c):
+    y = np.sin(c)
+    z = y[1:]
+    s = np.sum(z * c[:-1])
+    w = y[1:]
+    w[0] = 2.0
+    return s
+
+
+def fill_with_twice(x, s):
+    x[0] = 2.0 * s
+
+
+def written_through_a_sibling_by_a_helper(c):
+    s = np.sum(c[1:] * c[:1])
+    fill_with_twice(c[1:], 1.0)
+    t = np.prod(c[::2])
+    fill_with_twice(c[::-1], s)
+    return s * t
+
+
+@pytest.mark.parametrize(
+    "f", [written_through_a_sibling, written_through_a_sibling_by_a_helper]
+)
+def test_two_views_of_one_array_are_not_told_apart_by_their_indices(f):
+    np.testing.assert_allclose(
+        sct.grad(f)(X.copy()), differences(f, X.copy()), rtol=1e-6
     )
