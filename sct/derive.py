@@ -28,6 +28,7 @@ from sct.analysis.complexes import complex_names, is_real_only, taken_for_real
 from sct.analysis.complexes import declared as declared_complex
 from sct.analysis.cuts import cuts
 from sct.analysis.passing import passing
+from sct.analysis.picking import picking
 from sct.analysis.reaching import reaching
 from sct.analysis.shapes import (
     NUMBER,
@@ -526,7 +527,7 @@ class Differentiation:
             self.structures.lists,
             self.temporary,
         )
-        numbers, integers = self._numbers(forms)
+        numbers, integers, picks = self._numbers(forms)
         shared: dict[str, frozenset[str]] = {}
         if self.forward:
             known = self.operation, numbers
@@ -540,6 +541,7 @@ class Differentiation:
                 self.normal.source,
                 self.operation,
                 numbers,
+                picks,
                 self._call_check,
                 self.names,
                 self.inner,
@@ -779,12 +781,14 @@ class Differentiation:
 
         return holds
 
-    def _numbers(self, fn: gast.FunctionDef) -> tuple[set[str], set[str]]:
-        """The names that hold numbers, and of these the ones that hold integers."""
+    def _numbers(self, fn: gast.FunctionDef) -> tuple[set[str], set[str], set[str]]:
+        """The names that hold numbers, those that hold integers, those that pick."""
         facts = parameter_facts(fn, self.normal.scope)
         found = shapes(fn, facts, self.inference)
-        scalars = self._scalar_names(fn, found)
-        return scalars, self._scalar_names(fn, found, integers=True)
+        numbers, integers = (
+            self._scalar_names(fn, found, whole) for whole in (False, True)
+        )
+        return numbers, integers, picking(fn, found, self.operation)
 
     def _scalar_names(
         self, fn: gast.FunctionDef, found: Shapes, integers: bool = False

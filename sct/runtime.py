@@ -495,6 +495,17 @@ def check_rank(rank, /, **arrays):
             )
 
 
+def check_indices(**arguments):
+    """Raise where what an array is indexed with picks a copy, and no part of it."""
+    for name, x in arguments.items():
+        array = hasattr(x, "shape") and not isinstance(x, np.integer)
+        if array or isinstance(x, (list, bool)):
+            raise ArgumentError(
+                f"{name} is {describe(x)}: what it picks of an array is a copy, and is "
+                f"taken for a part here, as it is written into; write a[{name}].copy()"
+            )
+
+
 def check_contiguous(**arrays):
     """Raise unless every array is contiguous, in the order of its last axis first."""
     for name, x in arrays.items():

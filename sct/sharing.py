@@ -65,6 +65,8 @@ class Sharing:
         Names that only ever hold numbers, which nobody can write into.
     inner : bool
         Whether ``p += e`` on an array of the caller's matters as well.
+    picking : collection of str
+        Names that hold arrays, lists or truth values: what they pick is a copy.
 
     Attributes
     ----------
@@ -78,8 +80,16 @@ class Sharing:
         Name → the names that may refer to its array at the end.
     """
 
-    def __init__(self, fn, classify, numbers: set[str], inner: bool = False):
+    def __init__(
+        self,
+        fn,
+        classify,
+        numbers: set[str],
+        inner: bool = False,
+        picking: Collection[str] = (),
+    ):
         self.classify, self.numbers, self.inner = classify, numbers, inner
+        self.picking = frozenset(picking)
         self.body, self.parameters = fn.body, parameter_names(fn)
         self.found = structures(fn, classify, set())
         self.lists = lists_only(fn, classify)
@@ -232,6 +242,8 @@ class Sharing:
     def into(self, value: gast.AST | None) -> set[str]:
         """The names whose arrays a value may share or hold."""
         if value is None:
+            return set()
+        if self.picking & set().union(*map(grammar.names_read, indices(value))):
             return set()
         found = looks_into(value, self.classify, self.where.definitions)
         if isinstance(value, gast.BinOp):
@@ -658,6 +670,18 @@ def stores(function: types.FunctionType) -> bool:
                     if op.kind == "call" and stores(unwrap(op.callee)):
                         return True
     return False
+
+
+def indices(value: gast.AST) -> list[gast.AST]:
+    """What stands in the brackets of a path, bounds of slices left out."""
+    found: list[gast.AST] = []
+    while isinstance(value, gast.Subscript):
+        parts = (
+            value.slice.elts if isinstance(value.slice, gast.Tuple) else [value.slice]
+        )
+        found += [p for p in parts if not isinstance(p, gast.Slice)]
+        value = value.value
+    return found
 
 
 def _is_basic(index: gast.AST) -> bool:

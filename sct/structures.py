@@ -680,11 +680,12 @@ def one_path_each(fn: gast.FunctionDef, found: Structures) -> gast.FunctionDef:
                 and count[name] == 1
                 and name in uses.taken
                 and name not in uses.other
-                # A slice of a list is a list of its own.
+                # A slice of a list is a list of its own, as is what an array picks.
                 and not (name in changed | grown and _is_slice(stmt.value))
+                and not (name in changed and _picked(stmt.value) - counters)
             ):
                 value = stmt.value
-                keys = grammar.names_read(value) - {grammar.root(value)}
+                keys = _picked(value)
                 fixed = all(count.get(k, 0) + (k in parameters) == 1 for k in keys)
                 whole = grammar.root(value) in steady and (fixed or keys <= counters)
                 if whole and (
@@ -697,6 +698,11 @@ def one_path_each(fn: gast.FunctionDef, found: Structures) -> gast.FunctionDef:
 
     fn.body = block(fn.body)
     return fn
+
+
+def _picked(value: gast.AST) -> set[str]:
+    """The names in the brackets of a path."""
+    return grammar.names_read(value) - {grammar.root(value)}
 
 
 def _by_key(fn: gast.FunctionDef) -> gast.FunctionDef:

@@ -33,7 +33,7 @@ from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
 from sct.refusals import PART
-from sct.sharing import Sharing
+from sct.sharing import Sharing, indices
 from sct.stacks import popped, resized
 from sct.templates import is_array_attribute
 
@@ -50,6 +50,7 @@ def one_name_each(
     source: object,
     classify: Callable[[gast.AST], Operation],
     numbers: set[str],
+    picking: set[str],
     check: Callable[..., gast.AST],
     names: Names,
     inner: bool = False,
@@ -70,6 +71,8 @@ def one_name_each(
         ``classify(expr) -> Operation``.
     numbers : set of str
         Names that only ever hold numbers, which nobody can write into.
+    picking : set of str
+        Names that hold arrays, lists or truth values: what they pick is a copy.
     check : callable
         ``check(helper, arguments, names)``: the call of a run-time check.
     names : Names
@@ -91,13 +94,14 @@ def one_name_each(
     ):
         return fn
     fn = grammar.clone(fn)
-    flow = Sharing(fn, classify, numbers, inner)
+    flow = Sharing(fn, classify, numbers, inner, picking)
     work = _Paths(fn, source, flow, check, names, elements)
     body = work.block(fn.body)
     taken = numbers | work.elements
-    after = Sharing(_with_body(fn, body), classify, taken, inner)
+    after = Sharing(_with_body(fn, body), classify, taken, inner, picking)
     if work.moved_elements(after):
-        after = Sharing(_with_body(fn, body), classify, taken | work.moved, inner)
+        taken = taken | work.moved
+        after = Sharing(_with_body(fn, body), classify, taken, inner, picking)
     work.settle(after)
     work.finish()
     # What `row += e` writes into is told where `row` has become a part of its array.
@@ -314,6 +318,7 @@ class _Paths:
                 self.roots.add(grammar.root(path))
                 if grammar.reshapes(value):
                     out += self._looked_into(stmt, value)
+                out += self._parts_checked(stmt)
                 continue
             key = id(stmt)
             stmt = self._replaced(stmt)
@@ -413,6 +418,15 @@ class _Paths:
         """A check that an array in another shape is the same array."""
         array = _Substitute(self.paths).visit(grammar.name(name))
         return grammar.located(self.check("check_contiguous", [], {name: array}), at)
+
+    def _parts_checked(self, stmt: gast.Assign) -> list[gast.AST]:
+        """Let it be checked that ``row = a[i]`` names a part: that `i` is no array."""
+        read = set().union(*map(grammar.names_read, indices(stmt.value)))
+        unsure = sorted(read - self.flow.numbers - self.elements)
+        if not unsure:
+            return []
+        test = self.check("check_indices", [], {n: grammar.name(n) for n in unsure})
+        return [grammar.located(test, stmt)]
 
     def _looked_into(self, stmt: gast.AST, value: gast.AST) -> list[gast.AST]:
         """Let it be checked that ``m = a.reshape(2, 2)`` looks into `a`.

@@ -729,3 +729,51 @@ def test_two_views_of_one_array_are_not_told_apart_by_their_indices(f):
     np.testing.assert_allclose(
         sct.grad(f)(X.copy()), differences(f, X.copy()), rtol=1e-6
     )
+
+
+def picked_by_arrays(c):
+    m = np.outer(c, c)
+    diagonal = m[np.arange(3), np.arange(3)]
+    diagonal[0] = 5.0
+    m[0] -= diagonal
+    m[np.argsort(c)][0] = 7.0
+    order = [0, 2]
+    some = m[order]
+    some *= 2.0
+    large = c[c > 0.5]
+    large[0] = 3.0
+    return np.sum(m**2) * np.sum(some) + np.sum(large) * np.sum(c)
+
+
+def picked_in_a_container(c):
+    d = {"m": np.outer(c, c)}
+    rows = d["m"][np.array([0, 2])]
+    rows[0] = 2.0 * c
+    k = np.argmax(c)
+    row = d["m"][k]
+    row[1] = c[0]
+    return np.sum(d["m"] ** 2) * np.sum(rows)
+
+
+@pytest.mark.parametrize("f", [picked_by_arrays, picked_in_a_container])
+def test_what_an_array_picks_is_a_copy(f):
+    np.testing.assert_allclose(
+        sct.grad(f)(X.copy()), differences(f, X.copy()), rtol=1e-6
+    )
+
+
+def row_written(c, i):
+    m = np.outer(c, c)
+    row = m[i]
+    row[0] = c[1]
+    return np.sum(m**2)
+
+
+def test_an_index_that_may_pick_is_checked():
+    df = sct.grad(row_written)
+    for i in (1, np.int64(2), slice(0, 2)):
+        wanted = differences(lambda c, i=i: row_written(c, i), X)
+        np.testing.assert_allclose(df(X, i), wanted, rtol=1e-6)
+    for i in ([0, 1], np.array([0, 1]), np.array(1), True):
+        with pytest.raises(sct.ArgumentError, match="copy"):
+            df(X, i)

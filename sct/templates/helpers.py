@@ -306,6 +306,7 @@ nondifferentiable(
         runtime.check_rank,
         runtime.check_arrays,
         runtime.check_contiguous,
+        runtime.check_indices,
         runtime.check_numbers,
         runtime.check_no_complex,
     ),
