@@ -120,18 +120,16 @@ class _Enclosed(gast.NodeTransformer):
         inner = {p: fn for p, fn in inner.items() if fn is not None}
         if solver.functions[0] not in inner:
             return node
-        others = [p for p in solver.functions[1:] if p in given and p not in inner]
-        taken = self._taken(list(inner.values()))
-        tails = [_tail(fn, solver.lead + len(params)) for fn in inner.values()]
-        said = [_said(t) for t in tails]
-        if any(t is None or t != said[0] for t in said):
+        taken = self._taken(inner.values(), solver.lead + len(params))
+        if taken is None:
             return node
-        if others and (taken or tails[0]) and not _constants(given, others):
+        others = [p for p in solver.functions[1:] if p in given and p not in inner]
+        if taken and not all(isinstance(given[p], gast.Constant) for p in others):
             # They would be given more than they take.
             return node
         for p, fn in inner.items():
             _replace(node, given[p], name(self._outlined(solver, p, fn, taken)))
-        more = [*tails[0], *map(clone, taken.values())]
+        more = list(map(clone, taken.values()))
         if more:
             whole = gast.Tuple([*params, *more], gast.Load())
             if "args" in given:
@@ -184,10 +182,11 @@ class _Enclosed(gast.NodeTransformer):
                     pending.append(inner)
         return variables, functions
 
-    def _taken(self, inner: list[gast.AST]) -> dict[str, gast.AST]:
+    def _taken(self, inner, count: int) -> dict[str, gast.AST] | None:
         """What functions take from around them, by the parameters that it becomes.
 
-        Of a dict or object that is what they read of it.
+        Of a dict or object that is what they read of it.  Parameters behind the first
+        `count` have their defaults.  None where that cannot be said of all of them.
         """
         variables = dict.fromkeys(n for fn in inner for n in self._needed(fn)[0])
         deeper = {g for fn in inner for g in self._needed(fn)[1]}
@@ -199,11 +198,19 @@ class _Enclosed(gast.NodeTransformer):
             if n in whole or None in found:
                 taken[n] = name(n)
                 continue
-            for text, path in {
-                k: v for paths in found for k, v in paths.items()
-            }.items():
+            paths = {text: path for part in found for text, path in part.items()}
+            for text, path in paths.items():
                 taken[names.fresh("_".join(re.findall(r"\w+", text)))] = path
-        return taken
+        tails = [_tail(fn, count) for fn in inner]
+        if None in tails:
+            return None
+        for tail in tails:
+            for n, default in tail.items():
+                known = taken.setdefault(n, default)
+                if gast.dump(known) != gast.dump(default):
+                    return None
+        own = {n for fn in inner for n in parameter_names(fn)[:count]}
+        return None if own & set(taken) else taken
 
     def _outlined(self, solver: Solver, parameter: str, fn, taken) -> str:
         """The name of a function of its own that does what a local one does."""
@@ -212,7 +219,8 @@ class _Enclosed(gast.NodeTransformer):
         alias = self.names.fresh(word)
         inner = self._needed(fn)[1]
         lines = [_definition_text(n, self._definition(n)) for n in reversed(inner)]
-        head = f"def {word}({', '.join([*parameter_names(fn), *taken])}):"
+        given = [n for n in parameter_names(fn) if n not in taken]
+        head = f"def {word}({', '.join([*given, *taken])}):"
         spelled = {_unparsed(path): n for n, path in taken.items() if not is_name(path)}
         text = _placed(_Parts(spelled).visit(clone(fn)), head, lines)
         free = free_names(fn).union(*[free_names(self._definition(n)) for n in inner])
@@ -286,24 +294,15 @@ def _names_in(node: gast.AST) -> list[str]:
     return [n.id for n in gast.walk(node) if isinstance(n, gast.Name)]
 
 
-def _tail(fn: gast.AST, given: int) -> list[gast.AST] | None:
-    """The defaults of the parameters that a solver does not give; None: they lack."""
+def _tail(fn: gast.AST, count: int) -> dict[str, gast.AST] | None:
+    """The defaults of the parameters behind the first; None where they have none."""
     names, defaults = parameter_names(fn), fn.args.defaults
-    missing = len(names) - given
+    missing = len(names) - count
     if missing > len(defaults) or missing < 0:
         return None
-    tail = defaults[len(defaults) - missing :] if missing else []
-    plain = all(isinstance(d, (gast.Name, gast.Constant)) for d in tail)
-    return list(tail) if plain else None
-
-
-def _said(tail: list[gast.AST] | None) -> list[str] | None:
-    return None if tail is None else [gast.dump(d) for d in tail]
-
-
-def _constants(given: dict[str, gast.AST], words: list[str]) -> bool:
-    """Whether arguments are no functions but None, True or False."""
-    return all(isinstance(given[p], gast.Constant) for p in words)
+    tail = dict(zip(names[count:], defaults[len(defaults) - missing :]))
+    plain = all(isinstance(d, (gast.Name, gast.Constant)) for d in tail.values())
+    return tail if plain else None
 
 
 def _replace(node: gast.Call, old: gast.AST, new: gast.AST) -> None:

@@ -182,6 +182,18 @@ def stiff(k):
     return sol.y[0, 0]
 
 
+def with_a_jacobian(k):
+    sol = solve_ivp(
+        lambda t, y, rate=k: -rate * y * y,
+        (0.0, 1.0),
+        np.array([1.0]),
+        method="BDF",
+        jac=lambda t, y: np.array([[-2.0 * k * y[0]]]),
+        **OPTIONS,
+    )
+    return sol.y[0, -1]
+
+
 def backwards(k, y0):
     sol = solve_ivp(
         lambda t, y: -k * y * t,
@@ -323,6 +335,7 @@ FLOWS = [
     (oscillator, (1.3, 0.8)),
     (fit, (np.array([1.0, 0.8, 0.6]), 0.7)),
     (stiff, (20.0,)),
+    (with_a_jacobian, (0.7,)),
     (backwards, (0.4, np.array([1.0, 2.0]))),
     (complex_flow, (0.7, 0.4)),
     (branches, (0.7, 0.4)),
