@@ -19,7 +19,7 @@ there: ``x[i] = v`` leaves ``v = x[i]`` for the backward sweep.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import gast
 
@@ -36,6 +36,7 @@ def recompute(
     steady: Callable[[str], bool],
     standing: Mapping[str, gast.Assign],
     untouched: Mapping[gast.AST, gast.Subscript],
+    groups: Mapping[str, Collection[str]],
 ) -> None:
     """Plan what is computed again; the steps are changed.
 
@@ -53,12 +54,16 @@ def recompute(
         Name → the statement that stores it where it can be read back.
     untouched : mapping
         Statement → what it might as well read, which is never written over.
+    groups : mapping
+        Name → the names that may refer to the same memory.
     """
-    _Plan(steps, cheap, single, steady, standing, untouched).block(steps, set(), False)
+    plan = _Plan(steps, cheap, single, steady, standing, untouched, groups)
+    plan.block(steps, set(), False)
 
 
 class _Plan:
-    def __init__(self, steps, cheap, single, steady, standing, untouched):
+    def __init__(self, steps, cheap, single, steady, standing, untouched, groups):
+        self.groups = groups
         self.cheap, self.single, self.steady = cheap, single, steady
         self.standing, self.untouched = standing, untouched
         self.readers: dict[str, set[Step]] = {}
@@ -119,6 +124,11 @@ class _Plan:
         between = {n for s in span[1:-1] for n in _writes(s)}
         user = steps[at]
         if operands & between or (user.arms and operands & _writes(user)):
+            return False
+        # Elements change by way of other names as well.
+        seen = set().union(*[self.groups.get(n, ()) for n in operands])
+        inside = [*span[1:-1], *([user] if user.arms else [])]
+        if any(seen & changed_in([s]) for s in inside):
             return False
         if operands & user.new:
             return False

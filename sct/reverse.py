@@ -98,7 +98,9 @@ def sweeps(
     steps = [first, *steps, last]
     storage.survey(steps)
     elsewhere = context.standing, context.untouched
-    recompute(steps, cheap, storage.single(), storage.steady, *elsewhere)
+    recompute(
+        steps, cheap, storage.single(), storage.steady, *elsewhere, storage.groups
+    )
     storage.record(fn, steps)
     arranged = _Arrangement(context, storage)
     forward = arranged.forward(steps)

@@ -542,6 +542,18 @@ def rows_changed_in_a_loop(a):
     return np.sum(a * a) + np.sum(total)
 
 
+@case(draw(1)[0], draw(3))
+def view_of_what_changes_before_its_elements_are_used(b, v):
+    v = v * 1.0
+    for _ in range(3):
+        item = v[1:]
+        r = item[0]
+        v[1:][0] = 0.3 * b
+        b = b + r * b * b
+        v[1:][1] += r * b
+    return b + np.sum(v * v)
+
+
 @case(draw(4, 3))
 def index_that_moves_on(a):
     i = 0
