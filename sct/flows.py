@@ -11,6 +11,8 @@ derivatives of the exact solution, as near to it as the solution itself is.
 
 from __future__ import annotations
 
+import importlib
+
 from sct.arguments import parameter_names
 from sct.context import Derived
 from sct.draft import Draft, listed, parameters
@@ -78,7 +80,7 @@ class _Flow(Draft):
     def solver(self) -> str:
         """The name here of `solve_ivp`."""
         module, word = SCIPY_IVP
-        value = getattr(__import__(module, fromlist=[word]), word)
+        value = getattr(importlib.import_module(module), word)
         return self.imported(word, Binding("global", word, module, value))
 
     def function(self) -> str:

@@ -94,6 +94,13 @@ class _Solutions:
 
     def form(self, s: gast.AST) -> tuple[Solver, dict[str, gast.AST]] | None:
         """What a statement solves, with the arguments, if that can be followed."""
+        found = self._form(s)
+        if found is None or not found[0].part:
+            return found
+        return found if self._apart(s.targets[0].id, found[0]) else None
+
+    def _form(self, s: gast.AST) -> tuple[Solver, dict[str, gast.AST]] | None:
+        """The same, whatever becomes of the result."""
         call_ = getattr(s, "value", None)
         if not isinstance(s, gast.Assign) or not isinstance(call_, gast.Call):
             return None
@@ -114,8 +121,6 @@ class _Solutions:
             return None
         if callee.__name__ == "odeint" and not _says_nothing(given.get("tfirst")):
             return None
-        if solver.part and not self._apart(target.id, solver):
-            return None
         return solver, given
 
     def written(self, args: gast.AST | None) -> gast.AST | None:
@@ -132,12 +137,9 @@ class _Solutions:
         read = self.parts.get(word, set())
         if read is None or not read <= {solver.part, *solver.others}:
             return False
-        return all(self._is_like(s, solver) for s in self.bound[word])
-
-    def _is_like(self, s: gast.AST, solver: Solver) -> bool:
-        call_ = getattr(s, "value", None)
-        callee = self.scope.resolve(getattr(call_, "func", None))
-        return solver_of(callee) is solver
+        forms = [self._form(s) for s in self.bound[word]]
+        like = all(form is not None and form[0] is solver for form in forms)
+        return like and word not in self.given
 
     # -- rewriting -----------------------------------------------------------------
     def parts_named(self, solved) -> dict[tuple[str, str], str]:

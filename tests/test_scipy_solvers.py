@@ -514,6 +514,16 @@ def with_events(k):
     return sol.y[0, -1]
 
 
+def with_events_in_one_branch(k):
+    def hit(t, y):
+        return y[0] - 0.5
+
+    sol = solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0]))
+    if k < 0.5:
+        sol = solve_ivp(lambda t, y: -k * y, (0.0, 2.0), np.array([1.0]), events=hit)
+    return sol.y[0, -1]
+
+
 def of_dense_output(k):
     sol = solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0]), dense_output=True)
     return sol.sol(0.5)[0]
@@ -554,6 +564,7 @@ def at(k):
         used_whole,
         by_a_method,
         with_events,
+        with_events_in_one_branch,
         of_dense_output,
         with_full_output,
         of_an_unknown_function,
