@@ -286,7 +286,9 @@ class _Names:
         if kind == "builtin":
             return self._builtin(text)
         if kind == HELD:
-            return self._import(binding.name, binding.module, binding.name)
+            taken = binding.name in self.mentioned[unit]
+            wish = text if taken else binding.name
+            return self._import(wish, binding.module, binding.name)
         if kind == "global" and _holds(binding.module, binding.name, value):
             return self._import(text, binding.module, binding.name)
         module, name = getattr(value, "__module__", ""), getattr(value, "__name__", "")

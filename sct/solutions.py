@@ -205,16 +205,16 @@ class _Solutions:
         return [*lead, assign(target, made, s)]
 
     def array(self, given: gast.AST, lead: list[gast.AST]) -> gast.AST:
-        """What is a list is made an array first."""
+        """What is a list, or a number, is made an array first."""
         made = self.bound.get(given.id, []) if is_name(given) else []
         lists = (gast.List, gast.Tuple, gast.ListComp)
-        if is_name(given) and not any(
-            isinstance(getattr(s, "value", None), lists) for s in made
-        ):
+        made_of_lists = any(isinstance(getattr(s, "value", None), lists) for s in made)
+        if is_name(given) and not made_of_lists:
             return given
         numpy = self.import_("module", "numpy", np)
         made = self.names.fresh("start")
-        whole = gast.Attribute(name(numpy), "array", gast.Load())
+        word = "array" if made_of_lists or isinstance(given, lists) else "atleast_1d"
+        whole = gast.Attribute(name(numpy), word, gast.Load())
         lead.append(gast.Assign([name(made, store=True)], _called(whole, given), None))
         return name(made)
 

@@ -195,7 +195,13 @@ class _Case:
 
     @functools.cached_property
     def vjp(self) -> Callable:
-        return api.vjp(self.primal, wrt=self.parameters)
+        return api.vjp(self.primal, wrt=self.parameters, like=self.examples)
+
+    @property
+    def examples(self) -> tuple | None:
+        """What derivatives have to be told beforehand: which arguments are complex."""
+        given = tuple(self.x.values())
+        return given if any(map(np.iscomplexobj, given)) else None
 
     def at(self, t: float, v: dict[str, object] | None = None) -> list[object]:
         """Copies of the arguments, moved by ``t * v``."""
@@ -287,7 +293,7 @@ class _Case:
         """Whether adjoints stay when other arguments are held constant."""
         for size in range(1, min(len(self.parameters), 3)):
             for chosen in itertools.combinations(self.parameters, size):
-                df = api.vjp(self.primal, wrt=chosen)
+                df = api.vjp(self.primal, wrt=chosen, like=self.examples)
                 bars = df(*self.at(0.0), out_bar=self.w)[1]
                 for name, x_bar in zip(chosen, bars, strict=True):
                     same = np.shape(x_bar) == np.shape(self.bars[name])
@@ -305,7 +311,8 @@ class _Case:
         other = self.like(self.out)
         second = self.vjp(*self.at(0.0), out_bar=copy.deepcopy(other))[1]
         seeds = (copy.deepcopy(self.w), other)
-        bars = api.vjp(f, wrt=self.parameters)(*self.at(0.0), out_bar=seeds)[1]
+        df = api.vjp(f, wrt=self.parameters, like=self.examples)
+        bars = df(*self.at(0.0), out_bar=seeds)[1]
         for name, x_bar, more in zip(self.parameters, bars, second, strict=True):
             if not self.close(x_bar, self.bars[name] + more):
                 self.faults.append(
@@ -315,7 +322,7 @@ class _Case:
 
     def broadcasting(self) -> None:
         """Whether adjoints are right for arguments of other shapes."""
-        if self.rule is None or not self.rule.pointwise:
+        if self.rule is None or not self.rule.pointwise or self.examples:
             return
         first = {n: np.ravel(x)[0] for n, x in self.x.items() if np.size(x)}
         if len(first) < len(self.x):
@@ -378,7 +385,7 @@ class _Case:
     def derived(self, what: str, operator: Callable, f: Callable) -> Callable | None:
         """A derivative in all parameters; a refusal is noted."""
         try:
-            return operator(f, wrt=self.parameters)
+            return operator(f, wrt=self.parameters, like=self.examples)
         except UnsupportedError as error:
             reason = str(error).split("\n")[0]
             self.faults.append(f"{what} is refused: {reason}")
@@ -387,7 +394,7 @@ class _Case:
     def second_order(self, tangents: bool) -> None:
         """Second derivatives in all pairs of modes, of a number made of the result."""
         number = self.function(self.total(), w=self.w)
-        gradient = api.grad(number, wrt=self.parameters)
+        gradient = api.grad(number, wrt=self.parameters, like=self.examples)
         names = ", ".join(self.parameters)
         given = {f"u_{n}": d for n, d in self.u.items()}
         bars = "".join(f"{n}_bar, " for n in self.parameters)
@@ -400,7 +407,7 @@ class _Case:
         pairs = [("reverse over reverse", api.grad, slope)]
         if tangents:
             pairs.append(("forward over reverse", api.jvp, slope))
-            along = api.jvp(number, wrt=self.parameters)
+            along = api.jvp(number, wrt=self.parameters, like=self.examples)
             dots = ", ".join(f"{n}_dot=u_{n}" for n in self.parameters)
             body = f"return {_DERIVATIVE}({names}, {dots})[1]"
             moved = self.function(body, **{_DERIVATIVE: along}, **given)

@@ -158,6 +158,9 @@ np.fft.irfft2(A + 1j * B, s=(3, 5))
 np.fft.irfftn(A + 1j * B, s=(3, 4))
 np.trapezoid(u, np.array([0.0, 0.3, 0.9, 1.1, 2.0]))
 special.gammaincc(p, q)
+integrate.odeint(lambda v, t: -f * v, 1.0, [0.0, 1.0])[1]
+integrate.solve_ivp(lambda t, v: -f * v, (0.0, 1.0), [1.0], rtol=1e-9).y[0, -1]
+optimize.root(lambda v: v * v - g, 1.0).x
 """
 # Where the values have fewer digits.
 FIRST_ORDER = """

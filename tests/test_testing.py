@@ -36,6 +36,9 @@ RIGHT = [
     (np.linalg.cholesky, (definite(3, 3),), {"symmetric": True}),
     (np.exp, (0.3 + 0.2j,), {}),
     (np.multiply, (normal(3) + 0.5j, normal(3)), {}),
+    (np.abs, (normal(3) + 1j * normal(3),), {}),
+    (np.linalg.norm, (normal(2, 3) + 1j * normal(2, 3),), {}),
+    (np.multiply, (normal(3), normal(3) + 1j * normal(3)), {}),
 ]
 
 
@@ -150,8 +153,8 @@ def test_what_is_not_asked_for_is_not_checked():
 def test_adjoints_that_depend_on_what_else_is_active(monkeypatch):
     plain = testing.api.vjp
 
-    def other(f, wrt):
-        df = plain(f, wrt=wrt)
+    def other(f, wrt, like):
+        df = plain(f, wrt=wrt, like=like)
         if len(wrt) == 2:
             return df
         return lambda *args, out_bar: (df(*args, out_bar=out_bar)[0], (0.0 * X,))
