@@ -18,6 +18,7 @@ import gast
 from sct import emit, grammar, polish, runtime
 from sct.analysis import dataflow
 from sct.arguments import parameter_names
+from sct.backends import CUPY
 from sct.context import Derived
 from sct.likeness import kinds_of
 from sct.module import Unit
@@ -153,7 +154,7 @@ class Assembly:
 
     def _checked_inputs(self, undeclared: set[str], numbers: set[str]):
         """Checks that some parameters are numbers, and others not integers."""
-        before = self._fitting()
+        before = [*self._fitting(), *self._for_numpy()]
         scalars = [p for p in self.work.wrt if p in numbers]
         rest = undeclared - numbers - self._checked_already()
         rest = [p for p in self.work.wrt if p in rest]
@@ -168,6 +169,18 @@ class Assembly:
             ordered = [p for p in parameter_names(self.work.fn) if p in reals]
             before.append(self._check("check_no_complex", [], ordered))
         return before
+
+    def _for_numpy(self) -> list[gast.AST]:
+        """A check that no argument is CuPy's, where the difference matters.
+
+        Nobody has arrays of CuPy's who has not imported it.
+        """
+        work = self.work
+        if not (CUPY.is_imported() and work.numbers and work.program.writes):
+            return []
+        known = {p for p, fact in work.declared.items() if fact.scalar}
+        names = [p for p in parameter_names(work.fn) if p not in known]
+        return [self._check("check_numpy", [], names)] if names else []
 
     def _fitting(self) -> list[gast.AST]:
         """Checks that arguments are of the kinds that `like` said."""

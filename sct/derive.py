@@ -19,7 +19,7 @@ import gast
 import numpy as np
 
 from sct import grammar, polish, purity
-from sct.analysis import dataflow
+from sct.analysis import dataflow, elements
 from sct.analysis.activity import activity
 from sct.analysis.aliases import is_fresh, lends
 from sct.analysis.annotations import parameter_facts, return_fact
@@ -527,6 +527,8 @@ class Differentiation:
             self.structures.lists,
             self.temporary,
         )
+        if elements.matter(forms, parameter_names(forms)):
+            self.program.writes = True
         numbers, integers, picks = self._numbers(forms)
         shared: dict[str, frozenset[str]] = {}
         if self.forward:

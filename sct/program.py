@@ -52,6 +52,8 @@ class Program:
         backend: Backend = NUMPY,
     ):
         self.backend = backend
+        # Whether one of the functions may write into an element or a sum of an array.
+        self.writes = False
         self.optimize, self.check_nan = optimize, check_nan
         self.holomorphic = holomorphic
         self.units: dict[str, Unit] = {}

@@ -506,6 +506,25 @@ def check_indices(**arguments):
             )
 
 
+def check_numpy(**arguments):
+    """Raise for arrays of which elements and sums are arrays that may be written into.
+
+    The derivative of a function that writes into something, and is not known to be for
+    such arrays, takes them for numbers.
+    """
+    for name, x in arguments.items():
+        if isinstance(x, (list, tuple)):
+            check_numpy(**{f"{name}[{k}]": v for k, v in enumerate(x)})
+        elif isinstance(x, dict):
+            check_numpy(**{f"{name}[{k!r}]": v for k, v in x.items()})
+        elif type(x).__module__ == "cupy":
+            raise ArgumentError(
+                f"{name} is an array of CuPy's, whose elements and sums are arrays as "
+                "well, and the function writes into some: annotate the parameter, as "
+                "`x: cp.ndarray`, so that its derivative is made for that"
+            )
+
+
 def check_contiguous(**arrays):
     """Raise unless every array is contiguous, in the order of its last axis first."""
     for name, x in arrays.items():
@@ -518,9 +537,9 @@ def check_contiguous(**arrays):
 
 
 def check_arrays(**arrays):
-    """Raise unless every argument is an array with at least one axis."""
+    """Raise unless every argument is an array, which may have no axes."""
     for name, x in arrays.items():
-        if not getattr(x, "shape", ()):
+        if not hasattr(x, "shape") or isinstance(x, np.generic):
             raise ArgumentError(
                 f"{name} is {describe(x)}: `{name} += ...` changes an array under all "
                 f"its names, and a number under one; write {name} = {name} + ..."

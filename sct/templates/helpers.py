@@ -308,6 +308,7 @@ nondifferentiable(
         runtime.check_contiguous,
         runtime.check_indices,
         runtime.check_numbers,
+        runtime.check_numpy,
         runtime.check_no_complex,
     ),
 )
