@@ -1023,11 +1023,16 @@ class _Line:
         self.read(
             *(n for n in grammar.names_read(place) if n in self.before and n != name)
         )
-        sliced = name in self.context.structures and isinstance(
-            getattr(place, "slice", None), gast.Slice
-        )
+        part = part or self._part_name()
+        held = name in self.context.structures
+        # What may be a container itself is added part by part; and what nobody reads
+        # may be None.
+        whole = part in owner.loose
+        whole = whole or held and part not in owner.certain.get(self.step.stmt, ())
+        index = getattr(place, "slice", None)
+        several = isinstance(index, gast.Slice) or whole and grammar.is_name(index)
         if isinstance(place, gast.Subscript) and (
-            sliced or not self._distinct_path(place)
+            held and several or not self._distinct_path(place)
         ):
             call = grammar.call(
                 owner._helper("add_at"),
@@ -1041,19 +1046,10 @@ class _Line:
             # No name that could be bound: what it looks into is added to.
             place = gast.Subscript(place, grammar.constant(Ellipsis), gast.Load())
         target = _renamed_root(place, bar, gast.Store())
-        part = part or self._part_name()
-        unsure = part in owner.loose
-        numeric = part in owner.certain.get(self.step.stmt, ())
-        if unsure or name in self.context.structures and not numeric:
-            # What may be a container itself is added part by part; and what nobody
-            # reads may be None.
+        if whole:
             old = _renamed_root(place, bar, gast.Load())
             self.emit(target, grammar.call(owner._helper("added"), old, value))
-        elif (
-            empty
-            and isinstance(place, gast.Subscript)
-            and name not in self.context.structures
-        ):
+        elif empty and isinstance(place, gast.Subscript) and not held:
             self.emit(target, value)
         else:
             add = gast.AugAssign(target, gast.Add(), value)

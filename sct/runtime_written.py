@@ -95,6 +95,12 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     return np.interp(x, xp, fp)
 
 
+def sort_complex(a):
+    """Return ``np.sort_complex(a)``."""
+    made = np.sort(a)
+    return made if np.iscomplexobj(made) else made.astype(np.complex128)
+
+
 # Polynomials, the highest coefficient first.
 
 

@@ -85,6 +85,11 @@ def roots_of_a_polynomial(p):
     return np.sum(np.sort(roots.real) ** 2 * np.arange(3.0))
 
 
+@case(X)
+def sorted_as_complex(x):
+    return np.sum(np.real(np.sort_complex(x) * np.arange(5.0)))
+
+
 @pytest.mark.parametrize(
     "args, kwargs",
     [

@@ -171,6 +171,11 @@ def folded(x: float) -> float:
     return functools.reduce(lambda a, b: a * b + a, [x, x * x, x])
 
 
+def ordered(x):
+    a, b, c = sorted([x * x, math.sin(x), 3.0 * x])
+    return a * b * c * c
+
+
 def part_that_may_be_none(x):
     def parts(x, more):
         return x * x, x**3 if more else None
@@ -201,6 +206,7 @@ SCALARS = [
     (left_early, (1.3,)),
     (recursive, (1.3,)),
     (folded, (0.7,)),
+    (ordered, (0.7,)),
 ]
 ARRAYS = [
     (soft_maximum, (draw(4),)),

@@ -30,12 +30,13 @@ from sct.runtime_rules import (
 )
 from sct.runtime_scans import blank
 
-from .registry import adjoint, nondifferentiable, tangent
+from .registry import adjoint, nondifferentiable, present, tangent
 
 nondifferentiable(numbers, pad_inside, trim_start)
 
 JOINING = frozenset({
     np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack,
+    *present("row_stack"),
     np.block, np.broadcast_arrays, np.meshgrid, np.choose, np.select, np.array,
     np.asarray, np.asanyarray, np.einsum, type(np.r_).__getitem__,
 })  # fmt: skip
@@ -68,7 +69,12 @@ def stack(out, arrays, axis=0, *, dtype=None, casting=None, out_bar):
     return arrays_bar
 
 
-@adjoint(np.vstack, wrt=("tup",), zero=("dtype", "casting"), linear=True)
+@adjoint(
+    *present("vstack", "row_stack"),
+    wrt=("tup",),
+    zero=("dtype", "casting"),
+    linear=True,
+)
 def vstack(out, tup, *, dtype=None, casting=None, out_bar):
     tup_bar = split_adjoint(out_bar, tup, 0)
     return tup_bar

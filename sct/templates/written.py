@@ -16,7 +16,7 @@ WRITTEN: dict[object, object] = {
     for name in (
         *("logspace", "geomspace", "kaiser", "cov", "corrcoef", "interp"),
         *("polyadd", "polysub", "polymul", "polyder", "polyint", "polydiv", "poly"),
-        *("polyfit", "roots"),
+        *("polyfit", "roots", "sort_complex"),
     )
 } | {np.polynomial.polynomial.polyval: written.polyval}
 """What to follow in place of the source of a function."""

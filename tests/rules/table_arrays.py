@@ -12,6 +12,7 @@ from sct import runtime_joins as joins
 from sct import runtime_reductions as reductions
 from sct import runtime_scans as scans
 from sct.runtime_joins import numbers
+from sct.templates.registry import present
 
 from .rows import Row, normal, positive, start
 
@@ -379,4 +380,5 @@ ROWS = [
     *PICKS,
     *MADE,
     *helpers(),
+    *[Row(f, ([normal(3), normal(2, 3)],)) for f in present("row_stack")],
 ]
