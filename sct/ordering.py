@@ -90,7 +90,7 @@ class _Ordering:
     def concerns(self, s: gast.AST) -> bool:
         """Whether a statement sorts, chooses or folds items."""
         value = s.value if isinstance(s, gast.Assign) else None
-        if not isinstance(value, gast.Call) or not is_name(s.targets[0]):
+        if not isinstance(value, gast.Call):
             return False
         if any(isinstance(a, gast.Starred) for a in value.args):
             return False
@@ -114,7 +114,13 @@ class _Ordering:
 
     def written(self, s: gast.Assign) -> list[gast.AST]:
         """The statements that a statement comes to."""
-        target, value = s.targets[0].id, s.value
+        target, value = s.targets[0], s.value
+        if not is_name(target):
+            # The result is taken apart, or stored.
+            whole = self.names.fresh("items")
+            last = gast.Assign([target], name(whole), None)
+            return [*self.written(assign(whole, value)), last]
+        target = target.id
         word = self.is_builtin(value.func)
         if word is None:
             return self.folded(target, value)

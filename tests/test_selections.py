@@ -111,6 +111,16 @@ def sorted_displays(f, g):
     return 2.0 * sorted([f, g])[0] ** 2 + sorted((f, g, f * g), reverse=True)[1]
 
 
+@case(X)
+def taken_apart_and_stored(x):
+    first, second = sorted([x[0], x[1] * x[2]], reverse=True)
+    y = x.copy()
+    y[:] = sorted(x)
+    y[1] = max([x[0], x[1]], key=lambda v: v * v)
+    a, b = max([(x[0], x[1]), (x[1], x[2])], key=lambda pair: pair[0])
+    return first**2 * second * a * b + np.sum(x * y * y)
+
+
 @case(X, 2.0 * X)
 def deep_copies(x, y):
     z = copy.deepcopy(x)
