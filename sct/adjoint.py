@@ -481,13 +481,14 @@ class _Line:
         """Make a narrow adjoint as large as its primal."""
         bar = self.owner.bar(name)
         fact = self.result(name) if new else self.fact(name)
-        if fact.scalar:
+        if fact.scalar and self.context.numbers:
             numpy = self.context.use("module", "numpy")
             self.emit(bar, grammar.call(f"{numpy}.sum", grammar.name(bar)), lead=new)
         else:
             self.read(name, new=new, lead=new)
             # The adjoint of a result is only read, so it may be what it was.
-            helper = self.owner._helper("unbroadcast" if new else "broadcast_like")
+            kept = new or fact.scalar
+            helper = self.owner._helper("unbroadcast" if kept else "broadcast_like")
             value = grammar.call(helper, grammar.name(bar), grammar.name(name))
             self.emit(bar, value, lead=new)
         bars[name] = fact
@@ -975,7 +976,8 @@ class _Line:
             self.owner.passed.add(name)
             return part
         numpy = self.context.use("module", "numpy")
-        if own.scalar:
+        # Not everywhere is there a sum of a number.
+        if own.scalar and (self.context.numbers or fact.array or fact.rank):
             return name, grammar.call(f"{numpy}.sum", value), NUMBER
         if len(own.shape) == 1:
             (root,) = own.shape

@@ -44,7 +44,7 @@ from sct.analysis.shift import without_free_extrema
 from sct.analysis.squares import squares
 from sct.analysis.standing import standing, untouched
 from sct.arguments import parameter_names
-from sct.backends import NUMPY, Backend, library, twin
+from sct.backends import CUPY, NUMPY, Backend, library, twin
 from sct.context import Context, Derived
 from sct.control import is_checkpointed
 from sct.errors import SctError, led_to, unsupported
@@ -235,7 +235,11 @@ class Differentiation:
 
     @functools.cached_property
     def numbers(self) -> bool:
-        """Whether an element or a sum of an array is a number, not an array."""
+        """Whether an element or a sum of an array is a number, not an array.
+
+        Where it may be called with arrays of CuPy's all the same, only Python's numbers
+        may be changed in place under a second name.
+        """
         return self.backend.numbers and self.program.backend.numbers
 
     @functools.cached_property
@@ -466,12 +470,13 @@ class Differentiation:
         self.summed = set()
         self.settled = {b for n, b in both.names.items() if n not in self.temporary}
         self.structured = {b for n, b in both.names.items() if n in self.structures.all}
-        self.scalars = scalars
-        if self.numbers:
-            scalars = scalars | both.numbers
-            self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
-            if self.mode in ("grad", "value_and_grad") and not self.inner:
-                self.scalars.add(self.seed)
+        if CUPY.is_imported():
+            self.scalars = _python_numbers(self.prepared, scalars)
+            return both
+        scalars = scalars | both.numbers
+        self.scalars = scalars | {both.names[n] for n in scalars if n in both.names}
+        if self.mode in ("grad", "value_and_grad") and not self.inner:
+            self.scalars.add(self.seed)
         return both
 
     def tangents(self) -> list[gast.AST]:
@@ -495,9 +500,10 @@ class Differentiation:
         }
         self.temporary.update(self.seeds.values())
         self.settled = {d for n, d in dots.items() if n not in self.temporary}
-        self.scalars = scalars
-        if self.numbers:
-            self.scalars = scalars | {dots[n] for n in scalars if n in dots}
+        if CUPY.is_imported():
+            self.scalars = _python_numbers(self.prepared, scalars)
+            return body
+        self.scalars = scalars | {dots[n] for n in scalars if n in dots}
         return body
 
     def analysed(self) -> tuple[Prepared, set[str]]:

@@ -25,9 +25,10 @@ from sct.errors import ArgumentError, UnsupportedError
 from sct.resolve import canonical
 from sct.templates import lookup
 
-from . import standin
+from . import standin, test_inplace, test_polybench
 from .rules.test_rules import ROWS
 from .standin import fetched, in_place_of_cupy, sent
+from .test_kernels import along, slope
 
 NUMPY = re.compile(r"\bnp\b")
 COUNT = itertools.count()
@@ -500,6 +501,64 @@ def test_single_precision_stays(cupy):
     f = with_cupy("def f(x, w):\n    return np.mean(np.tanh(x @ w) ** 2)\n")
     x = sent(np.ones((3, 2), np.float32)), sent(np.ones((2, 2), np.float32))
     assert [g.dtype for g in sct.grad(f, (0, 1))(*x)] == [np.float32] * 2
+
+
+PROGRAMS = [p.values for p in (*test_polybench.KERNELS, *test_inplace.CASES)]
+
+
+def rebound(f, np: types.ModuleType):
+    """A function of another test, and those it calls, with another `np`."""
+    space = {**f.__globals__, "np": np}
+    for name, value in f.__globals__.items():
+        if isinstance(value, types.FunctionType) and value.__module__ == f.__module__:
+            space[name] = types.FunctionType(
+                value.__code__, space, name, value.__defaults__, value.__closure__
+            )
+    made = types.FunctionType(
+        f.__code__, space, f.__name__, f.__defaults__, f.__closure__
+    )
+    made.__annotations__ = f.__annotations__
+    return made
+
+
+@pytest.mark.parametrize(
+    "f, args, wrt", PROGRAMS, ids=[f.__name__ for f, *_ in PROGRAMS]
+)
+def test_programs_that_write_in_place(f, args, wrt, cupy):
+    """Right as this library has it, or refused: its elements are views."""
+    written = rebound(f, cupy)
+
+    def value(*moved):
+        return float(written(*sent(copy.deepcopy(moved))))
+
+    try:
+        value(*args)
+    except (TypeError, AttributeError, ValueError, IndexError):
+        pytest.skip("CuPy takes no such arguments")
+    given = sent(copy.deepcopy(args))
+    try:
+        bars = fetched(sct.grad(written, wrt=wrt)(*given))
+    except (UnsupportedError, ArgumentError) as error:
+        assert f.__name__ in REFUSED, error
+        return
+    except TypeError as error:
+        assert f.__name__ in NOT_TAKEN, error
+        return
+    assert f.__name__ not in REFUSED | NOT_TAKEN
+    for i, bar in zip(wrt, bars, strict=True):
+        expected = slope(value, args, i, 3)
+        assert along(args[i], bar, 3) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+REFUSED = {
+    "name_of_an_array_and_then_of_a_number",
+    "view_of_what_changes_before_its_elements_are_used",
+}
+# A count that is an array where a size is asked for, a list in the place of a mask.
+NOT_TAKEN = {
+    *("placed_where", "placed_by_a_mask_of_integers"),
+    "out_where_it_is_defined",
+}
 
 
 # -- names -------------------------------------------------------------------------
