@@ -268,8 +268,12 @@ def _call(value: gast.Call, resolve: Resolver) -> Operation:
             return Operation("pop", value, (owner.id,))
         if value.func.attr == "copy" and not args:
             return Operation("copy", value, (owner.id,))
-    if callee in (runtime.copied, copy.deepcopy) and grammar.is_name(args[0]):
-        return Operation("copy", value, (args[0].id,), callee=callee)
+    if callee is runtime.copied:
+        return Operation("copy", value, (grammar.root(args[0]),), callee=callee)
+    if callee is copy.deepcopy and len(args) == 1 and grammar.is_name(args[0]):
+        # What a container holds in two places is one array in its copy as well.
+        if args[0].id not in resolve.structures:
+            return Operation("copy", value, (args[0].id,), callee=callee)
     if callee is MISSING and isinstance(value.func, gast.Attribute):
         # A method of something computed here: an array's, if a derivative is asked for.
         method = templates.METHODS.get(value.func.attr)

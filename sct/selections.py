@@ -116,7 +116,7 @@ class _Selections(gast.NodeTransformer):
         elif callee is itertools.product:
             made = self.product(node)
         else:
-            made = _chained(node) if callee is itertools.chain else self.pairs(node)
+            made = self.chained(node) if callee is itertools.chain else self.pairs(node)
         return located(made, node)
 
     def visit_For(self, node):
@@ -146,13 +146,24 @@ class _Selections(gast.NodeTransformer):
         """``product(x, y)``: loops inside one another."""
         pools, of = [], []
         for a in node.args:
-            pool, lead = (a, []) if _is_plain(a) else self.listed(a)
+            pool, lead = (
+                (a, [])
+                if _is_plain(a)
+                else self.held(a if _shown(a) else call("list", a))
+            )
             pools.append(pool)
             of += lead
         pools *= _repeat(node)
         items = [self.names.fresh("item") for _ in pools]
         of += [_each(n, clone(pool)) for n, pool in zip(items, pools, strict=True)]
         return gast.GeneratorExp(_tuple([name(n) for n in items]), of)
+
+    def chained(self, node: gast.Call) -> gast.AST:
+        """``chain(x, y)``: the items of one after those of the other."""
+        part, item = self.names.fresh("part"), self.names.fresh("item")
+        whole = gast.Tuple(list(node.args), gast.Load())
+        of = [_each(part, whole), _each(item, name(part))]
+        return gast.GeneratorExp(name(item), of)
 
     def pairs(self, node: gast.Call) -> gast.AST:
         """``pairwise(x)``: every item with the next."""
@@ -164,10 +175,16 @@ class _Selections(gast.NodeTransformer):
         return gast.GeneratorExp(_tuple([_item(items, name(i)), following]), of)
 
     def listed(self, e: gast.AST) -> tuple[gast.AST, list[gast.comprehension]]:
-        """A name for all items of an iterable, and what binds it."""
+        """A name for all items of an iterable, by index, and what binds it."""
+        return self.held(call("list", e))
+
+    def held(self, e: gast.AST) -> tuple[gast.AST, list[gast.comprehension]]:
         items = self.names.fresh("items")
-        whole = e if isinstance(e, (gast.List, gast.Tuple)) else call("list", e)
-        return name(items), [_each(items, gast.List([whole], gast.Load()))]
+        return name(items), [_each(items, gast.List([e], gast.Load()))]
+
+
+def _shown(e: gast.AST) -> bool:
+    return isinstance(e, (gast.List, gast.Tuple))
 
 
 def _size(node: gast.Call) -> int:
@@ -189,11 +206,6 @@ def _is_plain(e: gast.AST) -> bool:
     called = {n.func for n in gast.walk(e) if isinstance(n, gast.Call)}
     ranges = is_name(getattr(e, "func", e), "range")
     return is_name(e) or ranges and all(is_name(f) and f.id in BUILTINS for f in called)
-
-
-def _chained(node: gast.Call) -> gast.AST:
-    """``chain(x, y)``: the items of one after those of the other."""
-    return gast.List([gast.Starred(a, gast.Load()) for a in node.args], gast.Load())
 
 
 def _changed(loop: gast.For) -> set[str]:

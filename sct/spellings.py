@@ -133,6 +133,27 @@ class _Spellings(gast.NodeTransformer):
                 at.value = name(held)
         return lead
 
+    def visit_comprehension(self, node):
+        self.generic_visit(node)
+        node.iter = self.iterated(node.iter)
+        return node
+
+    # A loop, too, runs over something.
+    visit_For = visit_comprehension
+
+    def iterated(self, e: gast.AST) -> gast.AST:
+        """What a loop runs over: an iterator that has no name is used up at once."""
+        if not isinstance(e, gast.Call) or len(e.args) != 1 or e.keywords:
+            return e
+        callee = self.object(e.func)
+        made = None
+        if callee is np.nditer:
+            order = gast.keyword("order", gast.Constant("K", None))
+            made = gast.Call(self.numpy("ravel"), e.args, [order])
+        elif callee is np.ndenumerate and is_name(e.args[0]):
+            made = self.enumerated(e)
+        return e if made is None else located(made, e)
+
     def visit_Call(self, node):
         self.generic_visit(node)
         owner, kind = self.owner(node)
@@ -146,11 +167,6 @@ class _Spellings(gast.NodeTransformer):
             made = self.einsum(node)
         elif callee is np.fromiter:
             made = self.fromiter(node)
-        elif callee is np.nditer and len(node.args) == 1 and not node.keywords:
-            order = gast.keyword("order", gast.Constant("K", None))
-            made = gast.Call(self.numpy("ravel"), node.args, [order])
-        elif callee is np.ndenumerate and is_name(node.args[0]):
-            made = self.enumerated(node)
         return node if made is None else located(made, node)
 
     def owner(self, node: gast.Call) -> tuple[gast.Call | None, tuple[str, str] | None]:

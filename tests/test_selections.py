@@ -103,7 +103,21 @@ def differences(x):
 
 @case(X, 2.0 * X)
 def chained(x, y):
-    return sum(k * v * v for k, v in enumerate(itertools.chain(x, [y[0], y[1]])))
+    total = 0.0
+    for v in itertools.chain(x, [y[0], y[1]], y):
+        total = total * v + v
+    return total + sum(v * v for v in itertools.chain(x, y))
+
+
+@case(X)
+def every_order_of_a_display(x):
+    orders = list(itertools.permutations([x[0], x[1], x[2]], 3))
+    return sum(a * b * b * c**3 for a, b, c in orders)
+
+
+@case(X)
+def items_that_are_tuples(x):
+    return sum(a * b for (a,), b in product([(x[0],), (x[1],)], x))
 
 
 @case(0.7, 1.3)
@@ -125,9 +139,7 @@ def taken_apart_and_stored(x):
 def deep_copies(x, y):
     z = copy.deepcopy(x)
     z[0] = y[0] * z[1]
-    parts = copy.deepcopy({"x": x, "y": y})
-    parts["x"] = parts["x"] * copy.deepcopy(y[1])
-    return np.sum(z * x * parts["x"] * parts["y"])
+    return np.sum(z * x * copy.deepcopy(y[1]) * copy.deepcopy(y * x))
 
 
 @pytest.mark.parametrize("f, args", CASES)
@@ -146,6 +158,28 @@ def test_an_unknown_number_of_items_is_refused():
 
     with pytest.raises(sct.UnsupportedError, match="combinations"):
         sct.grad(f)
+
+
+@pytest.mark.parametrize("mode", [sct.grad, sct.jvp])
+def test_a_deep_copy_keeps_what_is_one_array(mode):
+    def f(x):
+        y = copy.deepcopy([x, x])
+        y[0][0] = 5.0
+        return np.sum(y[1] * x)
+
+    with pytest.raises(sct.UnsupportedError):
+        mode(f)
+
+
+@pytest.mark.parametrize("mode", [sct.grad, sct.jvp])
+@pytest.mark.parametrize("made", [itertools.chain, itertools.pairwise])
+def test_an_iterator_with_a_name_is_used_up(mode, made):
+    def f(x):
+        iterator = made(x)
+        return sum(np.sum(v) for v in iterator) + sum(np.sum(v) for v in iterator)
+
+    with pytest.raises(sct.UnsupportedError):
+        mode(f)
 
 
 def test_a_product_is_written_as_loops():

@@ -112,3 +112,15 @@ def test_what_is_done_otherwise_to_an_object_is_refused():
 
     with pytest.raises(sct.UnsupportedError, match="poly1d"):
         sct.grad(f)
+
+
+@pytest.mark.parametrize("mode", [sct.grad, sct.jvp])
+@pytest.mark.parametrize("made", [np.nditer, np.ndenumerate])
+def test_an_iterator_with_a_name_is_used_up(mode, made):
+    def f(x):
+        iterator = made(x)
+        first = sum(v * v for v in iterator)
+        return first + sum(v for v in iterator)
+
+    with pytest.raises(sct.UnsupportedError):
+        mode(f)
