@@ -275,6 +275,8 @@ class Adjoints:
                 self.bars, self.fresh = dict(coming), set(fresh)
             tails.append(_Line(self, Step(None), facts=facts))
             results.append((self.bars, self.fresh))
+        # What one arm makes its own is not so in the other.
+        self.fresh = set()
         written = grammar.all_writes([stmt])
         for name in wanted:
             for tail, (bars, owned) in zip(tails, results, strict=True):

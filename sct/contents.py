@@ -58,6 +58,7 @@ class Contents:
         self.groups, self.steady = groups, steady
         self.reads: dict[str, list[Place]] = {}
         self.stores: dict[Step, Place] = {}
+        self.tests: dict[Step, Place] = {}
         self.appends: dict[Step, Place] = {}
         # What the heads of loops read.
         self.heads: dict[str, list[Place]] = {}
@@ -85,6 +86,8 @@ class Contents:
             if isinstance(step.stmt, (gast.For, gast.While)):
                 inner = (*loops, step.stmt)
             whole = not isinstance(step.stmt, gast.If)
+            if not whole:
+                self.tests[step] = Place(None, loops, self._order)
             for arm in step.arms:
                 self._walk(arm, inner, whole and (always or inner is not loops))
 
@@ -144,6 +147,21 @@ class Contents:
                 if not later and not fixed:
                     return True
         return False
+
+    def lasting(self, step: Step, names: set[str]) -> bool:
+        """Whether what an ``if`` finds in some names is there when the sweep comes back.
+
+        What adjoints read is given back; of the others a shape may be all they read.
+        """
+        at = self.tests[step]
+        changes = {s: grammar.mutates(s.stmt) for s in self.stores}
+        changes.update((s, [resized(s.stmt)]) for s in self.appends)
+        return not any(
+            names & self.groups.get(n, frozenset([n]))
+            for s, changed in changes.items()
+            if _may_be_before(at, {**self.stores, **self.appends}[s])
+            for n in changed
+        )
 
     def overwritten(self, step: Step) -> str:
         """The array of which a store may write over what an adjoint has read."""

@@ -326,6 +326,7 @@ class Storage:
         if (
             steady
             and not names & (written_in([step]) | changed_in([step]))
+            and self.contents.lasting(step, names)
             and self.pure(test)
         ):
             kept.decision = grammar.clone(test)
