@@ -147,6 +147,8 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
         return Operation("copy", value, (value.id,))
     if isinstance(value, gast.Constant) or isinstance(value, UNDIFFERENTIATED):
         return Operation("constant", value)
+    if _is_one(value):
+        return Operation("constant", value, tuple(sorted(grammar.names_read(value))))
     if isinstance(value, gast.BinOp):
         found = _rule(
             templates.OPERATORS[type(value.op)], value, [value.left, value.right]
@@ -201,6 +203,13 @@ def _part(value: gast.AST) -> Operation:
     rule = templates.lookup(operator.getitem)
     given = {"place": value}
     return Operation("rule", value, (root,), (), rule, operator.getitem, given)
+
+
+def _is_one(value: gast.AST) -> bool:
+    """Whether an expression is ``x ** 0``: 1, whatever comes back to it."""
+    power = isinstance(value, gast.BinOp) and isinstance(value.op, gast.Pow)
+    exponent = value.right if power else None
+    return isinstance(exponent, gast.Constant) and exponent.value == 0
 
 
 def looks_up(value: object) -> bool:

@@ -8,6 +8,7 @@ import pytest
 import sct
 
 from .test_kernels import check, draw
+from .test_sharing import differences
 
 CASES: list = []
 
@@ -1389,3 +1390,39 @@ def test_what_is_stored_into_integers_is_cut_and_refused(f):
         h = 1e-6
         expected = (f(1.5 + h, whole + 0.0) - f(1.5 - h, whole + 0.0)) / (2.0 * h)
         assert df(1.5, whole + 0.0) == pytest.approx(expected, rel=1e-8)
+
+
+def arm_that_hands_on_one_adjoint_twice(a, b, v):
+    x = np.zeros(3) + b
+    y = (1.0 + v[1] ** 2) * b
+    if 0.0 < a:
+        x = 2.0 * a
+    else:
+        v = np.sin(v + x + y)
+    return np.sum(v)
+
+
+@pytest.mark.parametrize("a", [-1.0, 1.0])
+def test_what_one_arm_owns_is_not_owned_in_the_other(a):
+    # In one arm the adjoint of `v` is made anew, in the other it is that of `x` as well.
+    sct.check_grads(
+        arm_that_hands_on_one_adjoint_twice, a, 0.3, np.array([0.4, 1.1, -0.7])
+    )
+
+
+def sorted_after_a_test(u, m):
+    u, m = u * 1.0, m * 1.0
+    if u[1] > 0.1:
+        m[0] = m[1] * m[0]
+    else:
+        m[1] = m[0] * 3.0
+    u.sort()
+    return np.sum(m * m)
+
+
+def test_a_test_is_not_made_again_on_an_array_that_has_changed():
+    m = np.array([0.5, 1.5])
+    for u in (np.array([0.5, -1.0, 2.0]), np.array([-1.0, 0.5, 0.05])):
+        wanted = differences(lambda m, u=u: sorted_after_a_test(u, m), m)
+        found = sct.grad(sorted_after_a_test, wrt=(0, 1))(u, m)[1]
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
