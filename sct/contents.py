@@ -149,7 +149,7 @@ class Contents:
         return False
 
     def lasting(self, step: Step, names: set[str]) -> bool:
-        """Whether what an ``if`` finds in some names is there when the sweep comes back.
+        """Whether what an ``if`` finds in some names is there on the way back.
 
         What adjoints read is given back; of the others a shape may be all they read.
         """

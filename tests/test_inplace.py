@@ -1404,7 +1404,7 @@ def arm_that_hands_on_one_adjoint_twice(a, b, v):
 
 @pytest.mark.parametrize("a", [-1.0, 1.0])
 def test_what_one_arm_owns_is_not_owned_in_the_other(a):
-    # In one arm the adjoint of `v` is made anew, in the other it is that of `x` as well.
+    # In one arm the adjoint of `v` is made anew, in the other it is that of `x` too.
     sct.check_grads(
         arm_that_hands_on_one_adjoint_twice, a, 0.3, np.array([0.4, 1.1, -0.7])
     )
