@@ -58,7 +58,12 @@ def polish(
     gast.FunctionDef
     """
     fn = grammar.clone(fn)
-    fn = renamed(fn, facts, settled)
+    before = _first_seen(fn)
+    fn, called = renamed(fn, facts, settled)
+    # What was said of a name holds for its new one if it does for all that share it.
+    narrow = {called.get(n, n) for n in before if n not in wide}
+    wide = {called.get(n, n) for n in wide.intersection(before)} - narrow
+    summed = {(called.get(n, n), line) for n, line in summed}
     alone = _owned(fn, facts, wide | {n for n, _ in summed})
     owned = alone & wide
     numbers = facts.scalar - _lent(fn)
@@ -399,7 +404,9 @@ def fold_return(arm: list[gast.AST]) -> None:
 SUFFIX = re.compile(r"_\d+(?=_|$)")
 
 
-def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.FunctionDef:
+def renamed(
+    fn: gast.FunctionDef, facts: Facts, settled: set[str]
+) -> tuple[gast.FunctionDef, dict[str, str]]:
     """Give names made by sct the smallest suffix that is free, or none.
 
     Two of them may share one name when neither is alive where the other is written.
@@ -412,6 +419,12 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
         Says which names sct made; told of the new ones.
     settled : set of str
         Names that stay, such as the adjoints of the user's variables.
+
+    Returns
+    -------
+    gast.FunctionDef
+    dict of str to str
+        Old name → new one, of those that have one.
     """
     order = _first_seen(fn)
     stems: dict[str, int] = {}
@@ -423,7 +436,7 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
         n for n in order if n in loose and (SUFFIX.search(n) or stems[_stem(n)] > 1)
     ]
     if not movable:
-        return fn
+        return fn, {}
     clashes = _clashes(fn, set(movable) | set(order) & facts.temporary)
     fixed = set(order) - set(movable)
     foreign = fixed - facts.temporary
@@ -453,7 +466,7 @@ def renamed(fn: gast.FunctionDef, facts: Facts, settled: set[str]) -> gast.Funct
         (facts.scalar.update if facts.scalar.issuperset(olds) else _discard(facts))(
             {new}
         )
-    return fn
+    return fn, given
 
 
 def _stem(name: str) -> str:

@@ -777,3 +777,15 @@ def test_an_index_that_may_pick_is_checked():
     for i in ([0, 1], np.array([0, 1]), np.array(1), True):
         with pytest.raises(sct.ArgumentError, match="copy"):
             df(X, i)
+
+
+def number_and_matrix_of_one_name(b: float, u, m):
+    d = dict(p=np.sin(b**3), q=np.sin(np.outer(u[:2], m[0])))
+    x = d["q"] + m
+    rows = np.sum(np.sum(d["q"], axis=1)[:, None] * 0.4, axis=1)
+    return rows[0] + np.sum(d["q"]) + d["p"] + np.sum(x)
+
+
+def test_an_adjoint_that_takes_the_name_of_another_keeps_its_shape():
+    m = np.array([[0.3, -0.8, 0.5], [1.1, 0.2, -0.4]])
+    sct.check_grads(number_and_matrix_of_one_name, 0.6, X, m)
