@@ -595,10 +595,10 @@ class Differentiation:
         scalar = scalar or self.promised
         in_place = prepared.in_place
         found = shapes(fn, facts, self.inference, in_place)
-        records, points = must_be_scalar(fn, self.inference, found.operands, scalar)
+        _, records, points = must_be_scalar(fn, self.inference, found.operands, scalar)
         if self._assume_ranks(fn, operations, found, records):
             found = shapes(fn, facts, self.inference, in_place)
-            _, points = must_be_scalar(fn, self.inference, found.operands, scalar)
+            *_, points = must_be_scalar(fn, self.inference, found.operands, scalar)
         entry = points[dataflow.start(fn.body)]
         numbers = {p: NUMBER for p in facts if p in entry and not facts[p].scalar}
         self.entry_scalars = entry & set(facts)

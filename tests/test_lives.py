@@ -306,3 +306,81 @@ def test_loops_left_from_within_branches(f, seed):
     np.testing.assert_allclose(
         sct.grad(f)(x.copy()), differences(f, x.copy()), rtol=1e-5, atol=1e-6
     )
+
+
+# -- one name for an array and then for a number of it
+def itself_item(x):
+    x = x[1]
+    return x * x
+
+
+def itself_row_and_item(x):
+    x = np.outer(x, x)
+    x = x[1]
+    x = x[2]
+    return x * x
+
+
+def itself_summed(x):
+    x = x * x
+    x = np.sum(x)
+    return np.sin(x)
+
+
+def itself_by_method(x):
+    x = np.exp(x)
+    x = x.mean()
+    x = x * 3.0
+    return x
+
+
+def itself_with_itself(x):
+    x = x @ x
+    return x * x
+
+
+def itself_greatest(x):
+    x = np.sin(x)
+    x = np.max(x) * x[0]
+    return x
+
+
+def itself_in_a_loop(x):
+    x = np.multiply.outer(x, np.outer(x, x))
+    for i in range(3):
+        x = x[i]
+    return x * x
+
+
+def itself_on_one_path(x):
+    if x[0] > 0.0:
+        x = x[2]
+    else:
+        x = np.linalg.norm(x)
+    return x * x
+
+
+def itself_unpacked(x):
+    x, *rest = x
+    return x * x * rest[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        itself_item,
+        itself_row_and_item,
+        itself_summed,
+        itself_by_method,
+        itself_with_itself,
+        itself_greatest,
+        itself_in_a_loop,
+        itself_on_one_path,
+        itself_unpacked,
+    ],
+)
+def test_an_array_and_then_a_number_of_one_name(f):
+    np.testing.assert_allclose(sct.grad(f)(X.copy()), differences(f, X), rtol=1e-6)
+    v = np.array([0.3, -0.2, 0.9])
+    _, slope = sct.jvp(f)(X.copy(), x_dot=v)
+    np.testing.assert_allclose(slope, differences(f, X) @ v, rtol=1e-6)

@@ -687,16 +687,20 @@ def must_be_scalar(
     inference: Inference,
     known: Mapping[gast.AST, Mapping[str, Fact]],
     scalar_result: bool = True,
-) -> tuple[dict[gast.AST, set[str]], dict[dataflow.Point, set[str]]]:
+) -> tuple[
+    dict[gast.AST, set[str]], dict[gast.AST, set[str]], dict[dataflow.Point, set[str]]
+]:
     """The names that must hold scalars for the function to return one.
 
     What is written into an element of an array of known rank must be a scalar, too;
     `known` holds what is known before each statement.
 
-    Returns, for each statement, those of its operands and targets; and for each point
-    all names.  The fact holds whenever execution gets from there to the return.
+    Returns, for each statement, those of its operands, and those of its targets: a name
+    may be one of either, as in ``x = x[0]``; and for each point all names.  The fact
+    holds whenever execution gets from there to the return.
     """
     records: dict[gast.AST, set[str]] = {}
+    targets: dict[gast.AST, set[str]] = {}
 
     def transfer(stmt: gast.AST, state: set[str]) -> None:
         if isinstance(stmt, gast.Return):
@@ -710,7 +714,7 @@ def must_be_scalar(
         names = grammar.writes(stmt)
         wanted = {n for n in names if n in state}
         state.difference_update(names)
-        found = set(wanted)
+        targets[stmt] = wanted
         for place in grammar.places(stmt):
             element = grammar.clone(place)
             element.ctx = gast.Load()
@@ -724,14 +728,12 @@ def must_be_scalar(
             and isinstance(stmt, gast.Assign)
             and grammar.is_name(stmt.targets[0])
         ):
-            operands = _scalar_operands(stmt.value, inference)
-            state.update(operands)
-            found |= operands
-        records[stmt] = found | (grammar.reads(stmt) & state)
+            state.update(_scalar_operands(stmt.value, inference))
+        records[stmt] = grammar.reads(stmt) & state
 
     flow = dataflow.Backward(transfer, may=False)
     flow.run(fn.body, set())
-    return records, flow.points
+    return records, targets, flow.points
 
 
 def _scalar_operands(value: gast.AST, inference: Inference) -> set[str]:
@@ -754,7 +756,9 @@ def with_scalars(
     fn: gast.FunctionDef, found: Shapes, inference: Inference, scalar_result: bool
 ) -> Shapes:
     """The facts with what must be a scalar, told that the result is one."""
-    records, points = must_be_scalar(fn, inference, found.operands, scalar_result)
+    records, targets, points = must_be_scalar(
+        fn, inference, found.operands, scalar_result
+    )
 
     def refine(facts: dict[str, Fact], scalars: set[str]) -> dict[str, Fact]:
         return {
@@ -766,7 +770,7 @@ def with_scalars(
 
     return Shapes(
         {s: refine(f, records.get(s, set())) for s, f in found.operands.items()},
-        {s: refine(f, records.get(s, set())) for s, f in found.targets.items()},
+        {s: refine(f, targets.get(s, set())) for s, f in found.targets.items()},
         {p: refine(f, points.get(p, set())) for p, f in found.points.items()},
         Fact(SCALAR, 0) if scalar_result else found.result,
     )
