@@ -319,6 +319,9 @@ class _Paths:
                 if grammar.reshapes(value):
                     out += self._looked_into(stmt, value)
                 out += self._parts_checked(stmt)
+                if id(stmt) in self.ranked:
+                    substitute = _Substitute(self.paths)
+                    out += map(substitute.visit, self._ranked(name, stmt))
                 continue
             key = id(stmt)
             stmt = self._replaced(stmt)

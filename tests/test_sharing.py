@@ -789,3 +789,16 @@ def number_and_matrix_of_one_name(b: float, u, m):
 def test_an_adjoint_that_takes_the_name_of_another_keeps_its_shape():
     m = np.array([[0.3, -0.8, 0.5], [1.1, 0.2, -0.4]])
     sct.check_grads(number_and_matrix_of_one_name, 0.6, X, m)
+
+
+def element_of_a_view_of_a_view(c, by=0.5):
+    x = c[:, None]
+    y = x[-1]
+    y *= by
+    return np.sum(y * c.sum())
+
+
+def test_elements_of_views_that_have_no_name_are_checked():
+    # The last of the rows of a column is an array, which `y *= by` changes in place.
+    with pytest.raises(sct.ArgumentError, match="taken for numbers"):
+        sct.grad(element_of_a_view_of_a_view)(X.copy())
