@@ -331,7 +331,8 @@ class Adjoints:
                 break
             owned -= lost
             for name in sorted(missing - lost):
-                entry.own(name)
+                # What is bound in the loop alone may have no value behind it.
+                entry.own(name, unbound=name not in points.get(head, {}))
                 owned.add(name)
                 forced.add(name)
         self.turning -= 1
@@ -497,13 +498,14 @@ class _Line:
         if not new:
             self.owner.fresh.add(name)
 
-    def own(self, name: str, new: bool = False) -> None:
+    def own(self, name: str, new: bool = False, unbound: bool = False) -> None:
         """Make an adjoint an array that nothing else refers to.
 
-        It is like the value that the statement reads, or the `new` one that it leaves.
+        It is like the value that the statement reads, or the `new` one that it leaves,
+        and None where that is `unbound`.
         """
         bar = self.owner.bar(name)
-        if name in self.context.structures:
+        if name in self.context.structures or unbound:
             self.read(name, new=new, lead=new)
             zero = grammar.call(self._zero_helper(name), grammar.name(name))
             whole = grammar.call(self.owner._helper("added"), zero, grammar.name(bar))

@@ -290,6 +290,24 @@ def left_with_a_list_in_hand(x):
     return sum(acc) * acc[-1]
 
 
+def left_with_what_no_other_path_binds(x, k=3):
+    m = np.outer(x, x)
+    s, j = 0.0, 0
+    while j < k:
+        j += 1
+        for l in range(0, k, 2):
+            s = s + x[-1]
+            if np.mean(m) < 0.1 * j:
+                d = dict(p=s, q=np.sin(m))
+                d["q"][0], d["q"][1] = d["q"][1].copy(), d["q"][0].copy()
+                return np.sin(d["q"][1, 2])
+            if l > 1:
+                break
+            m = m * 0.9
+        s = s + np.sum(m)
+    return s
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
     "f",
@@ -299,6 +317,7 @@ def left_with_a_list_in_hand(x):
         left_by_returns_and_breaks,
         left_with_an_array_in_hand,
         left_with_a_list_in_hand,
+        left_with_what_no_other_path_binds,
     ],
 )
 def test_loops_left_from_within_branches(f, seed):
