@@ -24,4 +24,6 @@ def test_random_programs(modes, group, tmp_path, monkeypatch):
     assert not wrong, "\n".join(
         f"seed {s}: {v.kind}\n{v.detail}" for s, v in wrong.items()
     )
-    assert sum(v.kind == FINE for v in seen.values()) >= len(seeds) // 3
+    # Reverse over reverse mode refuses many of them, whatever the other mode says.
+    least = len(seeds) // 2 if check is None else 0
+    assert sum(v.kind == FINE for v in seen.values()) >= least
