@@ -735,14 +735,6 @@ class Differentiation:
         block(fn.body)
         return True
 
-    def _lasting(self, names: frozenset[str]) -> frozenset[str]:
-        """Names without those that are made for the next statement alone."""
-        passing = names & self.temporary
-        if not passing:
-            return names
-        read = [grammar.reads(s) for s in grammar.statements(self.prepared.body)]
-        return names - {n for n in passing if sum(n in r for r in read) <= 1}
-
     def _changed(self, root: str, others: frozenset[str]) -> bool:
         """Whether an array in a container may be written into, by whatever name."""
         return any(
@@ -765,9 +757,10 @@ class Differentiation:
             return gast.Call(get, [part.slice], []) if entry == "key" else part
         if self.structures.part(part):
             # A number or an array: both have a positive.  An array in a list that has
-            # another name as well is to stand there itself again, and no copy of it.
+            # another name as well, be it one that an adjoint alone reads, is to stand
+            # there itself again, and no copy of it.
             root = grammar.root(part)
-            others = self._lasting(self.groups.get(root, frozenset()) - {root})
+            others = self.groups.get(root, frozenset()) - {root}
             if others and grammar.is_name(place.value) and self._changed(root, others):
                 return grammar.call(
                     self.use("helper", "item_kept"), part.value, part.slice

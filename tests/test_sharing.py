@@ -802,3 +802,16 @@ def test_elements_of_views_that_have_no_name_are_checked():
     # The last of the rows of a column is an array, which `y *= by` changes in place.
     with pytest.raises(sct.ArgumentError, match="taken for numbers"):
         sct.grad(element_of_a_view_of_a_view)(X.copy())
+
+
+def item_replaced_after_a_write_through_its_view(scale, c):
+    x = c[0][1:]
+    x[1:] *= scale
+    c[0] = np.tanh(c[0])
+    return np.sum(c[0])
+
+
+def test_a_list_gets_back_the_very_item_that_was_replaced():
+    # What its adjoint reads of the first array is a view.
+    c = [np.array([-0.3, -1.05, 1.2]), np.ones(3)]
+    sct.check_grads(item_replaced_after_a_write_through_its_view, 0.7, c, wrt=0)
