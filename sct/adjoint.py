@@ -1408,7 +1408,7 @@ def _squeezed(place: gast.AST, bar: gast.AST) -> gast.AST | None:
     """``x_item_bar[:, 0]`` for ``x[:, None]``; None for what is not all of an array."""
     if not isinstance(place, gast.Subscript) or not grammar.is_name(place.value):
         return None
-    index = place.slice.elts if isinstance(place.slice, gast.Tuple) else [place.slice]
+    index = grammar.indices(place)
     back = []
     for part in index:
         if isinstance(part, gast.Constant) and part.value is None:

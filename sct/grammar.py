@@ -454,6 +454,11 @@ def _read_inside(scope: gast.AST) -> set[str]:
     return names_read(first.iter) | (inner - own)
 
 
+def indices(part: gast.Subscript) -> list[gast.AST]:
+    """What stands in the brackets, separated by commas."""
+    return part.slice.elts if isinstance(part.slice, gast.Tuple) else [part.slice]
+
+
 def values_read(node: gast.AST) -> set[str]:
     """The names that an expression reads more of than shape, rank, size or dtype."""
     found: set[str] = set()

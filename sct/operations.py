@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import math
 import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ import numpy as np
 
 from sct import grammar, runtime, runtime_control, runtime_solvers, templates
 from sct.hooks import Hook
-from sct.resolve import MISSING, Scope
+from sct.resolve import MISSING, Scope, hashable
 from sct.solutions import is_held
 from sct.solvers import solver_of
 from sct.templates.array_api import role
@@ -39,6 +40,7 @@ FOUND = (
     runtime_solvers.trajectory,
 )
 DEFAULTS = {"where": True, "out": None}
+POWERS = {operator.pow, pow, np.power, np.float_power, math.pow}
 DISPATCHERS = (type(np.sum), type(np.dot))
 # The packages in whose modules nobody binds a name anew.
 FIXED = frozenset({"math", "numpy", "scipy", "cupy", "cupyx"})
@@ -147,8 +149,6 @@ def classify(value: gast.AST, resolve: Resolver) -> Operation:
         return Operation("copy", value, (value.id,))
     if isinstance(value, gast.Constant) or isinstance(value, UNDIFFERENTIATED):
         return Operation("constant", value)
-    if _is_one(value):
-        return Operation("constant", value, tuple(sorted(grammar.names_read(value))))
     if isinstance(value, gast.BinOp):
         found = _rule(
             templates.OPERATORS[type(value.op)], value, [value.left, value.right]
@@ -203,13 +203,6 @@ def _part(value: gast.AST) -> Operation:
     rule = templates.lookup(operator.getitem)
     given = {"place": value}
     return Operation("rule", value, (root,), (), rule, operator.getitem, given)
-
-
-def _is_one(value: gast.AST) -> bool:
-    """Whether an expression is ``x ** 0``: 1, whatever comes back to it."""
-    power = isinstance(value, gast.BinOp) and isinstance(value.op, gast.Pow)
-    exponent = value.right if power else None
-    return isinstance(exponent, gast.Constant) and exponent.value == 0
 
 
 def looks_up(value: object) -> bool:
@@ -400,7 +393,7 @@ def _rule(
     if rule is not None:
         keywords = [k for k in keywords if not _says_nothing(k, primal, rule)]
     names = tuple(sorted(grammar.names_read(node)))
-    if rule is None or rule.kind == "zero":
+    if rule is None or rule.kind == "zero" or _is_one(primal, args):
         kind = "opaque" if rule is None else "constant"
         return Operation(kind, node, names, (), rule, primal, {}, tuple(args), given)
     try:
@@ -428,6 +421,13 @@ def _rule(
         tuple(args),
         given,
     )
+
+
+def _is_one(primal: object, args: list[gast.AST]) -> bool:
+    """Whether a call is ``x ** 0``, which is 1 whatever comes back to it."""
+    power = hashable(primal) and primal in POWERS
+    exponent = args[1] if power and len(args) > 1 else None
+    return isinstance(exponent, gast.Constant) and exponent.value == 0
 
 
 def _says_nothing(keyword: gast.keyword, primal: object, rule: templates.Rule) -> bool:

@@ -243,7 +243,7 @@ class Sharing:
         """The names whose arrays a value may share or hold."""
         if value is None:
             return set()
-        if self.picking & set().union(*map(grammar.names_read, indices(value))):
+        if self.picking & picked_with(value):
             return set()
         found = looks_into(value, self.classify, self.where.definitions)
         if isinstance(value, gast.BinOp):
@@ -672,14 +672,13 @@ def stores(function: types.FunctionType) -> bool:
     return False
 
 
-def indices(value: gast.AST) -> list[gast.AST]:
-    """What stands in the brackets of a path, bounds of slices left out."""
-    found: list[gast.AST] = []
+def picked_with(value: gast.AST) -> set[str]:
+    """The names in the brackets of a path, those in bounds of slices left out."""
+    found: set[str] = set()
     while isinstance(value, gast.Subscript):
-        parts = (
-            value.slice.elts if isinstance(value.slice, gast.Tuple) else [value.slice]
-        )
-        found += [p for p in parts if not isinstance(p, gast.Slice)]
+        for index in grammar.indices(value):
+            if not isinstance(index, gast.Slice):
+                found |= grammar.names_read(index)
         value = value.value
     return found
 

@@ -33,7 +33,7 @@ from sct.errors import unsupported
 from sct.names import Names, noun
 from sct.operations import Operation
 from sct.refusals import PART
-from sct.sharing import Sharing, indices
+from sct.sharing import Sharing, picked_with
 from sct.stacks import popped, resized
 from sct.templates import is_array_attribute
 
@@ -274,7 +274,7 @@ class _Paths:
         def note(part: gast.AST, more: int = 0) -> None:
             base = part.value.id if isinstance(part.value, gast.Name) else ""
             if len(self._bindings(base)) + (base in self.flow.parameters) == 1:
-                taken = [p for p in _indices(part) if not _takes_none(p)]
+                taken = [p for p in grammar.indices(part) if not _takes_none(p)]
                 found[base] = max(found.get(base, 0), len(taken) + more)
 
         every = list(grammar.statements(self.fn.body))
@@ -289,7 +289,8 @@ class _Paths:
             if name and isinstance(stmt.value, gast.Subscript):
                 if not self._is_element(stmt, name):
                     # A slice keeps its axis; of a row there is at least one more.
-                    kept = any(isinstance(p, gast.Slice) for p in _indices(stmt.value))
+                    parts = grammar.indices(stmt.value)
+                    kept = any(isinstance(p, gast.Slice) for p in parts)
                     note(stmt.value, 0 if kept else 1)
         return found
 
@@ -377,7 +378,7 @@ class _Paths:
         return not any(
             isinstance(p, gast.Slice)
             or (isinstance(p, gast.Constant) and not isinstance(p.value, kinds))
-            for p in _indices(value)
+            for p in grammar.indices(value)
         )
 
     def settle(self, flow: Sharing) -> None:
@@ -424,7 +425,7 @@ class _Paths:
 
     def _parts_checked(self, stmt: gast.Assign) -> list[gast.AST]:
         """Let it be checked that ``row = a[i]`` names a part: that `i` is no array."""
-        read = set().union(*map(grammar.names_read, indices(stmt.value)))
+        read = picked_with(stmt.value)
         unsure = sorted(read - self.flow.numbers - self.elements)
         if not unsure:
             return []
@@ -809,7 +810,7 @@ def _leads(place: gast.AST, path: gast.AST) -> bool:
 def _whole(value: gast.AST) -> tuple[gast.AST, int]:
     """The array that an element is taken of, and by how many indices."""
     if isinstance(value, gast.Subscript):
-        return value.value, len(_indices(value))
+        return value.value, len(grammar.indices(value))
     return value, 1
 
 
@@ -817,10 +818,6 @@ def _lists(stmt: gast.Assign) -> list[str]:
     """The `rest` of ``v, *rest = a``."""
     targets = getattr(stmt.targets[0], "elts", ())
     return [t.value.id for t in targets if isinstance(t, gast.Starred)]
-
-
-def _indices(part: gast.Subscript) -> list[gast.AST]:
-    return part.slice.elts if isinstance(part.slice, gast.Tuple) else [part.slice]
 
 
 def _takes_none(index: gast.AST) -> bool:

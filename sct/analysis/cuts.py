@@ -34,7 +34,7 @@ from sct.analysis.standing import Accesses
 from sct.arguments import parameter_names
 from sct.errors import SctError
 from sct.normalise import normalise
-from sct.operations import Operation, atoms, unwrap
+from sct.operations import POWERS, Operation, atoms, unwrap
 from sct.questions import about_functions
 from sct.resolve import MISSING, hashable
 from sct.templates import OF_ITEMS
@@ -50,7 +50,6 @@ CHOOSING = {
 }  # fmt: skip
 PRODUCTS = {operator.mul, np.multiply}
 QUOTIENTS = {operator.truediv, np.divide, np.true_divide}
-POWERS = {operator.pow, pow, np.power, np.float_power, math.pow}
 # These tend to a constant, and their derivatives to 0 faster than exponentials grow.
 BOUNDED = {
     np.reciprocal, np.exp, np.exp2, np.tanh, np.arctan, math.exp, math.tanh, math.atan,

@@ -209,7 +209,7 @@ class Inference:
 
     def _subscript(self, expr: gast.Subscript, env: Mapping[str, Fact]) -> Fact:
         base = self.fact(expr.value, env)
-        parts = expr.slice.elts if isinstance(expr.slice, gast.Tuple) else [expr.slice]
+        parts = grammar.indices(expr)
         if isinstance(expr.value, gast.Attribute) and expr.value.attr == "shape":
             if not isinstance(expr.slice, gast.Slice):
                 return INTEGER
