@@ -355,3 +355,58 @@ def on_two_paths(x, flag):
 )
 def test_one_arm_is_cut(f, x, expected):
     np.testing.assert_allclose(sct.grad(f)(np.array(x)), expected)
+
+
+def made_before_its_branch(x):
+    y = np.log(x)
+    if x > 0.0:
+        r = y * y
+    else:
+        r = 3.0 * x
+    return r
+
+
+def power_made_before_its_branch(x):
+    y = (x - 1.0) ** (x * 0.5)
+    if x > 1.0:
+        return y
+    return 2.0 * x
+
+
+def elements_that_are_guarded(x):
+    y = np.sqrt(x)
+    s = 0.0
+    for i in range(2):
+        if x > i:
+            s += y
+    return s + x
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "expected"),
+    [
+        (made_before_its_branch, 0.0, 3.0),
+        (made_before_its_branch, -1.0, 3.0),
+        (made_before_its_branch, 2.0, np.log(2.0)),
+        (power_made_before_its_branch, 0.5, 2.0),
+        (elements_that_are_guarded, 0.0, 1.0),
+        (elements_that_are_guarded, 4.0, 1.5),
+    ],
+)
+def test_a_branch_not_taken_gives_nothing(f, x, expected):
+    x = np.float64(x)
+    with np.errstate(all="ignore"):
+        assert sct.grad(f)(x) == pytest.approx(expected)
+        assert sct.jvp(f)(x, x_dot=np.float64(1.0))[1] == pytest.approx(expected)
+
+
+def on_both_arms(x):
+    y = np.log(x)
+    if x > 1.0:
+        return y * 2.0
+    return y
+
+
+def test_what_both_arms_depend_on_is_not_cut():
+    assert "cut(" not in sct.source(sct.grad(on_both_arms))
+    assert sct.grad(on_both_arms)(2.0) == pytest.approx(1.0)

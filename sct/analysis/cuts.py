@@ -131,6 +131,12 @@ def cuts(
         made.calls.update(moving[s] for s in selected if _may_be_cut(moving[s]))
         if any("*" in names for names in found.values()):
             made.masked.update(_masked(moving, distinct))
+    if any(_singular(op) == "pole" for op in moving.values()) and _forks(fn):
+        # What one arm alone depends on has the adjoint 0 on the other.
+        everything = _plain(set())
+        lone = _unreached(fn, moving, everything, (), False, True)
+        for stmt, names in _at(lone, moving, {}, ("pole",)).items():
+            found[stmt] = found.get(stmt, frozenset()) | names
     if any(_singular(op) == "overflow" for op in moving.values()):
         bounded = _unreached(fn, moving, _bounded)
         infinite = _infinite(fn, operations, set(), resolve, ("overflow",))
@@ -295,12 +301,14 @@ def _reached(
     plain: Callable[[Operation, bool], Iterable[str]],
     filled: Collection[str] = (),
     chosen: bool = False,
+    both: bool = False,
 ) -> tuple[dict[gast.AST, bool], set]:
     """On which statements a function's result depends plainly, and on what is given.
 
     `plain` gives the operands on which a result depends plainly, when the function's
     does so on that result, and when not; `filled` are arrays of which nothing is
-    written over.  If it is `chosen`, nothing depends plainly on the result itself.
+    written over.  If it is `chosen`, nothing depends plainly on the result itself; if
+    on `both`, it must do so on either arm of an ``if``.
     """
     found: dict[gast.AST, bool] = {}
     straight = set(fn.body)
@@ -337,8 +345,13 @@ def _reached(
             n for n, at, p in facts if {(n, at, "x"), (n, at, "y")} <= reached
         )
 
-    state = dataflow.Backward(transfer).run(fn.body, set())
+    state = dataflow.Backward(transfer, both=both).run(fn.body, set())
     return found, state or set()
+
+
+def _forks(fn: gast.FunctionDef) -> bool:
+    """Whether a function has an ``if``."""
+    return any(isinstance(s, gast.If) for s in grammar.statements(fn.body))
 
 
 def _overwritten(name: str) -> str:

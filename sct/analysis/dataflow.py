@@ -142,12 +142,17 @@ class Backward:
         before it; for a compound statement, across its head.
     may : bool
         Whether a fact holds at a fork when it holds on some path (else: on every one).
+    both : bool
+        Whether, of the two arms of an ``if``, it is to hold on both all the same.
     """
 
     def __init__(
-        self, transfer: Callable[[gast.AST, set[str]], None], may: bool = True
+        self,
+        transfer: Callable[[gast.AST, set[str]], None],
+        may: bool = True,
+        both: bool = False,
     ):
-        self.transfer, self.may = transfer, may
+        self.transfer, self.may, self.both = transfer, may, both or not may
         self.points: dict[Point, set[str]] = {}
         self._exits: list[set[str]] = []
 
@@ -207,7 +212,7 @@ class Backward:
     def _meet(self, a: set[str] | None, b: set[str] | None) -> set[str] | None:
         if a is None or b is None:
             return b if a is None else a
-        return a | b if self.may else a & b
+        return a & b if self.both else a | b
 
 
 def writes_anywhere(stmt: gast.AST) -> set[str]:
