@@ -1023,8 +1023,11 @@ def first_and_rest(values):
     return values[0], weighed_sum(values)
 
 
-def keeping(values, kept=[]):  # noqa: B006
-    kept.append(values)
+KEPT = []
+
+
+def keeping(values):
+    KEPT.append(values)
     return values[0]
 
 
