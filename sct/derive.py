@@ -874,10 +874,15 @@ class Differentiation:
         if not self.program.optimize:
             return fn
         fn = optimize(fn, facts)
-        fn = polish.polish(
-            fn, facts, self.wide, self.settled, self.augmented, self.summed
+        return polish.polish(
+            fn,
+            facts,
+            self.wide,
+            self.settled,
+            self.augmented,
+            self.summed,
+            self.structured,
         )
-        return polish.unshared(fn, facts, self.structured)
 
 
 def seed_name(normal: Normal) -> str:

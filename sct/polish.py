@@ -34,6 +34,7 @@ def polish(
     settled: set[str],
     augmented: set,
     summed: set,
+    structured: set[str],
 ) -> gast.FunctionDef:
     """Rewrite the statements of a derivative as a person would type them.
 
@@ -52,6 +53,8 @@ def polish(
     summed : set of (str, int)
         Those among them, and their tangents, that may be so again where nobody else
         sees the array.
+    structured : set of str
+        The adjoints of containers and objects.
 
     Returns
     -------
@@ -64,6 +67,7 @@ def polish(
     narrow = {called.get(n, n) for n in before if n not in wide}
     wide = {called.get(n, n) for n in wide.intersection(before)} - narrow
     summed = {(called.get(n, n), line) for n, line in summed}
+    structured = {called.get(n, n) for n in structured.intersection(before)}
     alone = _owned(fn, facts, wide | {n for n, _ in summed})
     owned = alone & wide
     numbers = facts.scalar - _lent(fn)
@@ -76,7 +80,7 @@ def polish(
         return name in own or as_written or name in alone and place in summed
 
     fn.body = _block(fn.body, added)
-    return fn
+    return _unshared(fn, facts, structured)
 
 
 def _attribute_set(stmt: gast.AST) -> gast.AST:
@@ -257,7 +261,7 @@ def _seen(fn: gast.FunctionDef, names: set[str], facts: Facts) -> set[str]:
     return seen
 
 
-def unshared(
+def _unshared(
     fn: gast.FunctionDef, facts: Facts, structured: Container[str]
 ) -> gast.FunctionDef:
     """Give every returned adjoint an array of its own; the function is changed.
