@@ -207,9 +207,13 @@ class Sharing:
         """What the names that a statement binds refer to from then on."""
         names = set(grammar.writes(stmt))
         into: set[str] = set()
+        one = False
         if isinstance(stmt, gast.Assign):
             into = self.into(stmt.value)
-            if len(names) == 1 and self._repeats(stmt.value, into, state):
+            repeats = self._repeats(stmt.value, into, state)
+            # What is unpacked from one value may be one array.
+            one = len(names) > 1 and (bool(into) or repeats)
+            if len(names) == 1 and repeats:
                 self.twice.update(names)
         others = into.union(*[state.get(n, frozenset()) for n in into])
         others -= names | self.numbers
@@ -219,9 +223,8 @@ class Sharing:
         for n in names:
             for m in state.pop(n, frozenset()):
                 state[m] = state.get(m, frozenset()) - {n}
-        for n in names - self.numbers if others or into else ():
-            # What is unpacked from one value may be one array.
-            theirs = others | (names - {n} if into else set())
+        for n in names - self.numbers if others or into or one else ():
+            theirs = others | (names - {n} if one else set())
             state[n] = frozenset(theirs)
             for m in theirs:
                 state[m] = state.get(m, frozenset()) | {n}
@@ -345,6 +348,10 @@ class Sharing:
                 for i, n in enumerate(held)
                 for m in held[:i]
             )
+        if isinstance(value, gast.Call):
+            op = self.classify(value)
+            if op.kind == "call" and not returns_apart(unwrap(op.callee)):
+                return True
         return bool(into & self.twice)
 
     def changes_parts(self, stmt: gast.AST) -> bool:
@@ -416,7 +423,8 @@ class Sharing:
             value = getattr(stmt, "value", None)
             into = self.into(value)
             if name not in into:
-                if into:
+                # Unpacked together, they may be one.
+                if into or name in grammar.writes(stmt):
                     return False
                 continue
             if not (
@@ -628,6 +636,22 @@ def returns_new(function: types.FunctionType) -> bool:
     return all(
         n in known and not any(m.startswith(GIVEN) for m in flow.final.get(n, ()))
         for n in (grammar.names_read(value) if value else ())
+    )
+
+
+@about_functions(True)
+def returns_apart(function: types.FunctionType) -> bool:
+    """Whether what a user's function returns never holds one array in two places."""
+    try:
+        flow = _flow_of(function)
+    except SctError:
+        return False
+    value = flow.body[-1].value
+    parts = value.elts if isinstance(value, gast.Tuple) else [value]
+    held = [p.id for p in parts if grammar.is_name(p)]
+    return not any(
+        n in flow.twice or any(m == n or m in flow.final.get(n, ()) for m in held[:i])
+        for i, n in enumerate(held)
     )
 
 

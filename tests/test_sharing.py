@@ -815,3 +815,76 @@ def test_a_list_gets_back_the_very_item_that_was_replaced():
     # What its adjoint reads of the first array is a view.
     c = [np.array([-0.3, -1.05, 1.2]), np.ones(3)]
     sct.check_grads(item_replaced_after_a_write_through_its_view, 0.7, c, wrt=0)
+
+
+def twins(x):
+    t = np.sin(x)
+    return t, t
+
+
+def sine_and_double(x):
+    t = np.sin(x)
+    return t, t * 2.0
+
+
+def twins_of_another(x):
+    return twins(x)
+
+
+def one_of_twins_written(c):
+    u, v = twins(c)
+    u[0] = c[1]
+    return np.sum(u * v)
+
+
+def one_of_passed_twins_written(c):
+    u, v = twins_of_another(c)
+    u[:] = c * 2.0
+    return np.sum(v)
+
+
+def one_of_twins_added_to(c):
+    u, v = twins(c)
+    u += 1.0
+    return np.sum(v) * u[0]
+
+
+def one_of_kept_twins_written(c):
+    pair = twins(c)
+    pair[0][0] = 5.0
+    return np.sum(pair[1]) * c[0]
+
+
+def one_of_two_written(c):
+    u, v = sine_and_double(c)
+    u[0] = c[1]
+    return np.sum(u * v)
+
+
+def number_of_twins(c):
+    u, v = twins(c[0])
+    u *= 2.0
+    return u * v
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        one_of_twins_written,
+        one_of_passed_twins_written,
+        one_of_twins_added_to,
+        one_of_kept_twins_written,
+        one_of_two_written,
+        number_of_twins,
+    ],
+)
+def test_one_new_array_that_a_function_returns_twice(f):
+    wanted = differences(f, X.copy())
+    v = np.array([0.3, -0.2, 0.9])
+    _, slope = sct.jvp(f)(X.copy(), c_dot=v)
+    np.testing.assert_allclose(slope, wanted @ v, rtol=1e-6)
+    if f in (one_of_two_written, number_of_twins):
+        np.testing.assert_allclose(sct.grad(f)(X.copy()), wanted, rtol=1e-6)
+    else:
+        with pytest.raises((sct.UnsupportedError, sct.ArgumentError)):
+            sct.grad(f)(X.copy())
